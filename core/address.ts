@@ -16,6 +16,8 @@ interface AddressRange {
 /** Why a text is not a valid range, and how to correct it. */
 export interface RangeProblem {
   readonly problem: string;
+  /** The range that the text begins inside of, in canonical spelling. */
+  readonly within?: string;
 }
 
 /** The canonical spelling of an address, or undefined: IPv6 by RFC 5952, mapped IPv4 as IPv4. */
@@ -81,6 +83,7 @@ function readRange(text: string): AddressRange | RangeProblem {
     const [first, alone] = [writeRange(base, length, widest), writeRange(bits, widest, widest)];
     return {
       problem: `"${text}" begins inside its own range; write ${first} for the range or ${alone} for the address`,
+      within: first,
     };
   }
   // A wide IPv6 range that happens to contain the mapped addresses matches IPv6 only.

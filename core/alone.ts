@@ -1,17 +1,14 @@
 /** Commands that run without a gateway: on an existing store, which they neither create nor upgrade. */
 import { earlyPlanOf, type Plan, planFrom, planOf, rehearse } from './assembly.ts';
-import { reportOf } from './check.ts';
 import { systemClock } from './clock.ts';
 import {
   answerToWords,
   CORE_COMMANDS,
   type CommandLine,
   type CommandResult,
-  EXIT,
   findCommand,
   runCommand,
 } from './commands.ts';
-import { isBeforeFirstStart, readBeforeFirstStart } from './complete-config.ts';
 import { type ConfigFile, readConfig } from './config/file.ts';
 import { surrenderConfig } from './config/kept.ts';
 import { throwIfWrong } from './config/sections.ts';
@@ -61,12 +58,6 @@ async function runOpened(plan: Plan, options: GatewayOptions, line: CommandLine)
 async function configureAlone(file: ConfigFile, options: GatewayOptions, line: CommandLine): Promise<CommandResult> {
   const early = await earlyPlanOf(file);
   if (!file.readable) throwIfWrong(file);
-  const isCheck = findCommand(Object.values(CORE_COMMANDS), line.argv) === CORE_COMMANDS.configCheck;
-  if (isCheck && isBeforeFirstStart(early)) {
-    const { configFile, env, plugins = [] } = options;
-    const assembly = await rehearse(await planOf(readBeforeFirstStart(configFile, env), plugins));
-    return { code: EXIT.done, stdout: reportOf(assembly, file.file), stderr: '' };
-  }
   const store = await openForCommand(early, options.log);
   try {
     await requireUpToDate(store, [CORE_TABLES]);

@@ -24,6 +24,11 @@ export class AnswerBody {
     response.chunkedEncoding = false;
   }
 
+  /** Whether the client can see that the body is cut: its last chunk is missing. */
+  get isFramed(): boolean {
+    return this.#inChunks;
+  }
+
   /** False if the client reads too slowly; then wait for `drain` of the response. */
   write(bytes: Buffer | string, written?: () => void): boolean {
     const response = this.#response;

@@ -109,7 +109,7 @@ export function send(
   response.writeHead(status, headers).end(body);
 }
 
-/** A client that reads nothing of a long answer for this long is disconnected. */
+/** A client that reads nothing for this long, although there is something to read, is disconnected. */
 const STALLED_MS = 120_000;
 
 /** Writes an answer of unknown length piece by piece. Rejects if it was truncated, by the client or by an error of `body`. */
@@ -118,15 +118,26 @@ export async function sendPieces(
   status: number,
   headers: SentHeaders,
   body: AsyncIterable<string>,
+  stalledMs = STALLED_MS,
 ): Promise<void> {
-  response.setTimeout(STALLED_MS, () => response.destroy());
+  const pieces = body instanceof Readable ? body : Readable.from(body);
+  if (response.req.method === 'HEAD') {
+    // Without this, its source would work, or hold a connection, for pieces that nobody gets.
+    pieces.destroy();
+    response.writeHead(status, headers).end();
+    return;
+  }
+  response.setTimeout(stalledMs, () => {
+    if (response.writableLength > 0) response.destroy();
+  });
   response.writeHead(status, headers);
-  await pipeline(Readable.from(body), response);
+  // A stream ends with its client, even while it waits for its source; a generator only with its next piece.
+  await pipeline(pieces, response);
 }
 
 /** A complete answer as bytes, for a connection that has no response object. */
-export function rawAnswer(error: GatewayError, id: string): string {
-  const body = JSON.stringify(errorObject(error));
+export function rawAnswer(error: GatewayError, id: string, format?: ErrorFormat): string {
+  const body = errorBody(error, format, id);
   const headers = answerHeaders(id, error.headers, { 'content-type': 'application/json' });
   // An upgrade needs `connection: upgrade`.
   const connection = headers.includes('upgrade') ? 'upgrade, close' : 'close';

@@ -1,6 +1,7 @@
 /** Builds the gateway of a gateway.yaml: loads plugins, checks their sections, creates them, providers first. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Asking, noAsking } from './ask.ts';
 import { readBackup, SHORTEST_MS } from './backups/section.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { aloneOf } from './cluster/peers.ts';
@@ -30,6 +31,7 @@ import { createAgents, createFetch } from './outgoing-requests.ts';
 import type { Player } from './pipeline.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
+import { onBehalfOf } from './runtime/unexpected.ts';
 import { createVault, type Vault } from './vault.ts';
 
 /** A configuration with everything created and nothing started. */
@@ -85,8 +87,8 @@ export interface Surroundings {
   readonly peers: Peers;
   /** State that outlives a reload. */
   readonly lasting: LastingStates;
-  /** Small requests of plugins to vendors that are not calls. */
-  ask(vendors: ReadonlyMap<string, Vendor>, proxies: OutgoingProxies): Host['ask'];
+  /** Requests of plugins to vendors that are not calls. */
+  ask(vendors: ReadonlyMap<string, Vendor>, proxies: OutgoingProxies): Asking;
   /** Core's own services. */
   readonly provided: ReadonlyMap<string, unknown>;
 }
@@ -204,6 +206,9 @@ export function proxiesOf({ values, env }: Plan, wrong: (message: string) => voi
   return createOutgoingProxies(proxy, env, wrong);
 }
 
+/** The methods that a route can have. */
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'any'] as const;
+
 /** Creates the plugins of a plan. Throws `ConfigError` with all problems of the file. */
 export async function assemble(plan: Plan, around: Surroundings): Promise<Assembly> {
   const { file, plugins } = plan;
@@ -214,7 +219,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const routes: Route[] = [];
   /** Finds duplicates: two things of one kind with the same name would be ambiguous. */
   const brought = new Map<string, string>([
-    ...Object.values(CORE_PATHS).map((path) => [`route GET ${path}`, 'core'] as const),
+    ...Object.values(CORE_PATHS).map((path) => [`path GET ${path}`, 'core'] as const),
     ...Object.values(CORE_COMMANDS).map(({ name }) => [`command ${name}`, 'core'] as const),
   ]);
   const proxies = proxiesOf(plan, (message) => around.log.warn(message));
@@ -236,6 +241,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const placeOf = (name: string) => ['pipeline', plugins.findIndex((plugin) => plugin.name === name)];
 
   const created = new Map<string, Parts>();
+  const asking = around.ask(vendors, proxies);
   for (const plugin of order) {
     const host: Host = {
       store: around.store,
@@ -266,10 +272,11 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       errors: () => plan.errors,
       vault: around.vault,
       lasting: (state) => around.lasting.get(state),
-      ask: around.ask(vendors, proxies),
-      fetch: createFetch(proxies),
+      ask: onBehalfOf(plugin.name, asking.ask),
+      askStream: onBehalfOf(plugin.name, asking.askStream),
+      fetch: onBehalfOf(plugin.name, createFetch(proxies)),
       agent: createAgents(proxies),
-      post: (url, body, headers) => postGuarded(url, body, headers),
+      post: onBehalfOf(plugin.name, (url, body, headers) => postGuarded(url, body, headers)),
       problem: (path, message) => file.problem(path, message),
       warn: (path, message) => file.warn(path, message),
     };
@@ -281,10 +288,18 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       continue;
     }
     created.set(plugin.name, parts);
-    const claim = (what: string): void => {
+    const claim = (what: string, told = what): void => {
       const other = brought.get(what);
-      if (other !== undefined) file.problem(placeOf(plugin.name), `${other} already provides the ${what}`);
+      if (other !== undefined) file.problem(placeOf(plugin.name), `${other} already provides the ${told}`);
       brought.set(what, plugin.name);
+    };
+    /** A path of a style, or of a route: what others serve is not taken over. */
+    const claimPath = (method: string, path: string): void => {
+      const shape = path.replace(/(?<=\/):\w+/g, ':');
+      const others = method === 'any' ? METHODS : ['any'];
+      const taken = others.find((other) => brought.has(`path ${other} ${shape}`));
+      if (taken === undefined) claim(`path ${method} ${shape}`, `route ${method} ${path}`);
+      else claim(`path ${taken} ${shape}`, `route ${taken} ${path}`);
     };
     for (const vendor of parts.vendors ?? []) {
       claim(`vendor ${vendor.name}`);
@@ -292,6 +307,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     }
     for (const style of parts.styles ?? []) {
       claim(`style ${style.name}`);
+      if (style.ingress !== undefined) claimPath('POST', style.ingress.path);
       styles.set(style.name, style);
     }
     for (const [name, guard] of Object.entries(parts.guards ?? {})) {
@@ -299,7 +315,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       guards.set(name, guard);
     }
     for (const route of parts.routes ?? []) {
-      claim(`route ${route.method} ${route.path}`);
+      claimPath(route.method, route.path);
       routes.push(route);
     }
     for (const { name } of parts.commands ?? []) claim(`command ${name}`);
@@ -417,7 +433,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     vault: createVault(randomBytes(32)),
     peers: aloneOf(boot),
     lasting: new LastingStates(),
-    ask: () => () => Promise.reject(new Error('no vendor can be called before `start`')),
+    ask: noAsking('no vendor can be called before `start`'),
     provided: new Map<string, unknown>([
       [FirstStart.id, { begin: () => {}, note: () => {}, signIn: () => {} } satisfies FirstStart],
       [Running.id, nothingRuns],
@@ -487,6 +503,7 @@ const nothingRuns: Running = {
 
 const nothingChanges: Configuring = {
   current: nobodyRuns,
+  written: nobodyRuns,
   check: nobodyRuns,
   edit: nobodyRuns,
   save: nobodyRuns,

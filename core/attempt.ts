@@ -3,6 +3,7 @@
 import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, keepAliveOf } from './answers.ts';
 import type { Clock } from './clock.ts';
+import { isSecretName, SHORTEST_SECRET } from './config/secrets.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { EventKind, StreamRelay, Style } from './contracts/style.ts';
@@ -12,12 +13,13 @@ import type { Deadline, Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { createEventSplitter, type EventSplitter, unendedEvent } from './events.ts';
 import { ClientLeft, type LiveExchange } from './exchange.ts';
-import { createFrameSplitter } from './frames.ts';
+import { createFrameSplitter, framesOf, recognized } from './frames.ts';
 import { isTooDeep } from './json-text.ts';
-import { isSecretName, type Log, SHORTEST_SECRET } from './log.ts';
+import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
-import type { Known } from './plugin.ts';
+import type { Awaitable, Known } from './plugin.ts';
 import { AnswerRefused } from './revising.ts';
+import { withoutRequest } from './translation/quotes.ts';
 import { isUnpaid, type VendorError } from './translation/vendor-errors.ts';
 import { warningHeader } from './translation/warnings.ts';
 import type { Breaking, Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
@@ -62,6 +64,8 @@ const MAX_ANSWER = 160 * 1_024 * 1_024;
 const MAX_EVENT = 8 * 1_024 * 1_024;
 /** A reasoning model may send comments before its answer, but not without limit. */
 const MAX_HELD_BYTES = 64 * 1_024;
+/** So many bytes show whether an answer is a stream. */
+const MAX_START = 4 * 1_024;
 /** Default time until a vendor begins its answer. */
 const HEAD_MS = { stream: 60_000, whole: 600_000 } as const;
 /** Time a client may stop reading its stream. */
@@ -86,6 +90,16 @@ export function beginAttempt(x: LiveExchange, offer: Offer, clock: Clock): Attem
   };
   x.attempts.push(attempt);
   return attempt;
+}
+
+/** Adds a vendor's words to the reason of an attempt, without what they quote of the request. Synchronous unless the request is large. */
+export function addWords(x: LiveExchange, attempt: Attempt, words: string): Awaitable<void> {
+  const { reason } = attempt;
+  const add = (rest: string): void => {
+    attempt.reason = reason === undefined ? rest : `${reason}: ${rest}`;
+  };
+  const rest = withoutRequest(words, x.call);
+  return rest instanceof Promise ? rest.then(add) : add(rest);
 }
 
 /** Reports an attempt to the plugins, once; before settlement, because the usage record lists the attempts. */
@@ -126,7 +140,7 @@ export function makeAttempt(
 }
 
 /** The next expected event, on which the meaning of a deadline, an end or a failure depends. */
-type State = 'head' | 'status' | 'whole' | 'stream' | 'done';
+type State = 'head' | 'status' | 'unknown' | 'whole' | 'stream' | 'done';
 
 /** A running attempt: forwards the vendor's answer to the client, or ends so that another channel can be tried. */
 class Delivery implements UpstreamListener {
@@ -204,11 +218,10 @@ class Delivery implements UpstreamListener {
       return;
     }
     const type = headers['content-type'] ?? '';
-    if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
+    if ((headers['content-encoding']?.toLowerCase() ?? 'identity') !== 'identity') {
       this.#fail('broken', 'the answer is compressed although it must not be');
     } else if (this.#x.call.stream) {
-      if (type.startsWith('text/event-stream')) this.#expectStream();
-      else this.#expectOther(type);
+      this.#expectAnyStream(type);
     } else if (this.#x.call.answers === 'bytes') {
       const own = this.#style.relay.bytesType?.(type, this.#x.call);
       if (own === undefined) this.#fail('broken', 'the answer does not have the requested format');
@@ -235,7 +248,9 @@ class Delivery implements UpstreamListener {
       return;
     }
     this.#waitFor(this.#channel.timeout.idleMs);
-    if (this.#state === 'status') {
+    if (this.#state === 'unknown') {
+      this.#recognize(chunk);
+    } else if (this.#state === 'status') {
       const room = MAX_ERROR_BODY - this.#size;
       this.#chunks.push(room < chunk.length ? chunk.subarray(0, room) : chunk);
       this.#size += chunk.length;
@@ -257,6 +272,7 @@ class Delivery implements UpstreamListener {
     else if (this.#state === 'whole')
       this.#done({ kind: 'whole', body: this.#body(), type: this.#headers['content-type'] ?? '' });
     else if (this.#state === 'stream') this.#endStream();
+    else if (this.#state === 'unknown') this.#fail('broken', NO_STREAM);
     else if (this.#state === 'head') this.#fail('broken', 'the answer has no head');
   }
 
@@ -270,7 +286,7 @@ class Delivery implements UpstreamListener {
       // The status is enough; an error body may be truncated.
       this.#finishStatus();
     } else if (this.#state !== 'done') {
-      this.#fail(kind, reason, how);
+      this.#fail(kind, reason, how, true);
     }
   }
 
@@ -294,13 +310,28 @@ class Delivery implements UpstreamListener {
     this.#stream = this.#conveyance.relay();
   }
 
-  /** A stream was requested, but the answer is not one. */
-  #expectOther(type: string): void {
+  /** A stream was requested. The content type of other frames decides; otherwise the first bytes do. */
+  #expectAnyStream(type: string): void {
     const splitter = createFrameSplitter(this.#frames, type, this.#maxEvent);
     if (splitter !== undefined) this.#expectStream(splitter);
+    else this.#state = 'unknown';
+  }
+
+  /** Clients of vendors do not look at the content type, so relays often send a wrong one. */
+  #recognize(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    const start = this.#body();
+    const found = recognized(start, this.#headers['content-type'] ?? '', this.#frames);
+    if (found === 'open' && start.length < MAX_START) return;
+    if (found === 'open' || found === 'other') {
+      this.#fail('broken', NO_STREAM);
+      return;
+    }
+    this.#chunks = [];
     // Some vendors always send a whole answer.
-    else if (type.startsWith('application/json')) this.#state = 'whole';
-    else this.#fail('broken', 'the answer is not the requested stream');
+    if (found === 'json') this.#state = 'whole';
+    else this.#expectStream(framesOf(this.#frames, this.#maxEvent));
+    this.data(start);
   }
 
   get #maxEvent(): number {
@@ -450,8 +481,8 @@ class Delivery implements UpstreamListener {
         const warnings = this.#conveyance.warnings();
         if (warnings.length > 0) own[TRANSLATION] = warningHeader(warnings);
       }
-      // Warnings that come after the head are sent in the trailer.
-      own.trailer = TRANSLATION;
+      // Warnings that come after the head are sent in the trailer, which HTTP/1.0 does not have.
+      if (x.request.httpVersion !== '1.0') own.trailer = TRANSLATION;
     }
     x.response.writeHead(200, answerHeaders(x.id, x.answerHeaders, own));
     x.body = new AnswerBody(x.response);
@@ -532,19 +563,27 @@ class Delivery implements UpstreamListener {
       return;
     }
     this.#attempt.failure = 'broken';
-    this.#attempt.reason = quoted(error?.message, this.#channel);
-    const bytes = joined(event);
-    if (givesAway(Buffer.from(bytes), this.#channel) || (error !== undefined && isUnpaid(error))) {
-      this.#breakOff(coreErrors.upstream_error('The vendor ended the answer with an error.'));
-      return;
-    }
-    if (event.length === 0) this.#breakOff(coreErrors.upstream_error(this.#attempt.reason));
-    else this.#settleStream('failed', () => this.#x.body!.end(bytes));
+    const words = quoted(error?.message, this.#channel);
+    const end = (): void => {
+      const bytes = joined(event);
+      if (givesAway(Buffer.from(bytes), this.#channel) || (error !== undefined && isUnpaid(error)))
+        this.#breakOff(coreErrors.upstream_error('The vendor ended the answer with an error.'));
+      else if (event.length === 0) this.#breakOff(coreErrors.upstream_error(words));
+      else this.#settleStream('failed', () => this.#x.body!.end(bytes));
+    };
+    const adding = addWords(this.#x, this.#attempt, words);
+    if (adding instanceof Promise) this.#waitToPass(adding, end);
+    else end();
   }
 
   /** Failed end: settle, send an error event and no last chunk: no client takes a truncated answer for complete. */
   #breakOff(error: GatewayError): void {
     this.#settleStream('failed', () => this.#tell(error));
+  }
+
+  /** Ends the client's stream early, behind what was sent. */
+  #cut(): void {
+    this.#x.body!.write('', () => this.#x.response.destroy());
   }
 
   #tell(error: GatewayError): void {
@@ -564,6 +603,7 @@ class Delivery implements UpstreamListener {
     x.running = undefined;
     noteWarnings(x, this.#conveyance);
     if (outcome === 'served') x.answered = () => this.#stream.answer?.();
+    else x.goesOn = () => this.#stream.pending?.();
     this.#stopWaiting();
     this.#state = 'done';
     // Data after the last event is ignored; the vendor has some time to close its stream.
@@ -618,6 +658,8 @@ class Delivery implements UpstreamListener {
     this.#fail(
       'timeout',
       total ? 'the call took too long' : `no ${this.#state === 'head' ? 'answer' : 'bytes'} in time`,
+      NOT_AGAIN,
+      true,
     );
   }
 
@@ -682,7 +724,8 @@ class Delivery implements UpstreamListener {
     this.#done({ kind: 'stopped', error: refusal });
   }
 
-  #fail(failure: FailureKind, reason: string, how = NOT_AGAIN): void {
+  /** `isCut`: the vendor's answer was cut, not ended too early: its connection broke off, or it is silent. */
+  #fail(failure: FailureKind, reason: string, how = NOT_AGAIN, isCut = false): void {
     this.#call?.abort();
     if (!this.#committed) {
       this.#done({ kind: 'failed', failure, reason, how });
@@ -691,7 +734,11 @@ class Delivery implements UpstreamListener {
     this.#attempt.failure = failure;
     this.#attempt.reason = reason;
     const error = coreErrors.upstream_broke_off(reason);
-    this.#breakOff(failure === 'timeout' ? coreErrors.upstream_timeout(error.message) : error);
+    // An HTTP/1.0 client could not tell a cut answer from a complete one.
+    const isSeen = this.#x.body?.isFramed === true;
+    if (isCut && isSeen && this.#x.style?.errors?.cutsWithVendor === true)
+      this.#settleStream('failed', () => this.#cut());
+    else this.#breakOff(failure === 'timeout' ? coreErrors.upstream_timeout(error.message) : error);
   }
 
   #done(result: AttemptResult): void {
@@ -720,6 +767,7 @@ class Delivery implements UpstreamListener {
 /** Raw bytes are forwarded as they arrive. */
 const UNSPLIT: EventSplitter = { push: (chunk) => [chunk], rest: () => NO_BYTES };
 const NO_BYTES = Buffer.alloc(0);
+const NO_STREAM = 'the answer is not the requested stream';
 const NOT_AGAIN: Breaking = { stale: false, unsent: false };
 
 /** Bytes written to a client: the vendor's, or our own events. */

@@ -10,6 +10,7 @@ import type { Deadlines } from './deadlines.ts';
 import type { GatewayError } from './errors.ts';
 import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
+import { unpack } from './incoming/codings.ts';
 import type { Holding } from './intake.ts';
 
 /** Refuses a call without a body (411), before more is read: what follows may be a body with unknown framing. */
@@ -41,8 +42,7 @@ export function readBody(
   options: BodyOptions,
 ): Promise<Buffer> {
   if (options.anyType !== true && !isJson(head.headers['content-type'])) throw notTaken(JSON_WANTED);
-  const take = begin(response, head, options);
-  return collect(request, head, options, take);
+  return collect(request, head, options, begin(response, head, options));
 }
 
 /** The body of a call: JSON, or multipart with its files in `spool`. Refuses as `readBody`, and malformed multipart. */
@@ -57,11 +57,10 @@ export async function readCallBody(
   if (contentType === undefined || !isForm(contentType)) {
     if (form.only) throw notTaken(FORM_WANTED);
     if (!isJson(contentType)) throw notTaken(`${JSON_WANTED} Or send a form: multipart/form-data.`);
-    const take = begin(response, head, options);
-    return { bytes: await collect(request, head, options, take), files: undefined };
+    return { bytes: await collect(request, head, options, begin(response, head, options)), files: undefined };
   }
   const take = begin(response, head, { ...options, limit: options.uploadLimit });
-  const counted = countedBody(request, take);
+  const counted = countedBody(request, take, head.coding);
   try {
     const { fields, files } = await form.read({ body: counted.stream, contentType, spool: options.spool });
     return { bytes: Buffer.from(JSON.stringify(fields)), files };
@@ -73,8 +72,8 @@ export async function readCallBody(
   }
 }
 
-/** A multipart body that is arriving, with a byte limit and the reason if it ends early. */
-function countedBody(request: IncomingMessage, take: Take) {
+/** A body that is arriving, unpacked, with a byte limit and the reason if it ends early. */
+function countedBody(request: IncomingMessage, take: Take, coding: string | undefined) {
   let failure: Error | undefined;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -86,23 +85,29 @@ function countedBody(request: IncomingMessage, take: Take) {
       done(failure ?? null, chunk);
     },
   });
-  const disconnected = (): void => {
-    if (request.readableEnded) return;
-    failure ??= clientLeft();
+  const fail = (error: Error): void => {
+    failure ??= error;
     stream.destroy(failure);
   };
+  const disconnected = (): void => {
+    if (!request.readableEnded) fail(clientLeft());
+  };
+  let endUnpacking = (): void => {};
   stream.on('error', () => {});
   request.on('close', disconnected);
   request.on('error', disconnected);
   if (request.destroyed) disconnected();
-  else request.pipe(stream);
+  else if (coding === undefined) request.pipe(stream);
+  else endUnpacking = unpack(request, coding, stream, fail);
   return {
     stream,
+    fail,
     /** Why the body ended early; undefined if it did not. */
     failure: () => failure,
     /** Unread bytes stay in the request; the code that answers drains them. */
     end(): void {
       request.unpipe(stream);
+      endUnpacking();
       stream.destroy();
     },
   };
@@ -113,15 +118,14 @@ type Take = (bytes: number) => void;
 
 /** Refuses a declared length over the limit, sends `100 Continue`, and chooses how to count the bytes. */
 function begin(response: ServerResponse, head: Head, { limit, holding, expectsContinue }: BodyOptions): Take {
-  const { length } = head;
-  if (length !== undefined) {
-    if (length > limit) throw tooLarge(limit);
-    holding.take(length);
-  }
+  const { length, coding } = head;
+  const isKnown = length !== undefined && coding === undefined;
+  if (length !== undefined && length > limit) throw tooLarge(limit);
+  if (isKnown) holding.take(length);
   // Not earlier: a client that waits for `100 Continue` never sends a body that would be refused.
   if (expectsContinue) response.writeContinue();
   // The HTTP parser enforces a declared length.
-  if (length !== undefined) return takeNothing;
+  if (isKnown) return takeNothing;
   let size = 0;
   return (bytes) => {
     size += bytes;
@@ -132,12 +136,35 @@ function begin(response: ServerResponse, head: Head, { limit, holding, expectsCo
 
 function takeNothing(): void {}
 
-function collect(
+/** The bytes of a compressed body, unpacked. */
+async function collectUnpacked(
   request: IncomingMessage,
-  { length = 0 }: Head,
+  coding: string,
   { deadlines }: BodyOptions,
   take: Take,
 ): Promise<Buffer> {
+  const counted = countedBody(request, take, coding);
+  const deadline = deadlines.set(JSON_MS, () => counted.fail(coreErrors.request_timeout()));
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of counted.stream) pieces.push(piece as Buffer);
+    return Buffer.concat(pieces);
+  } catch (error) {
+    throw counted.failure() ?? error;
+  } finally {
+    deadlines.clear(deadline);
+    counted.end();
+  }
+}
+
+function collect(
+  request: IncomingMessage,
+  { length = 0, coding }: Head,
+  options: BodyOptions,
+  take: Take,
+): Promise<Buffer> {
+  if (coding !== undefined) return collectUnpacked(request, coding, options, take);
+  const { deadlines } = options;
   return new Promise((resolve, reject) => {
     if (request.destroyed) {
       // The client disconnected during authentication; the event will not be emitted again.
@@ -246,6 +273,11 @@ type Bearer = Duplex & { [CLOSING]?: true };
 /** True if no further request of this connection may be processed: it may be the rest of a refused body. */
 export function isClosing(socket: Bearer): boolean {
   return socket[CLOSING] === true;
+}
+
+/** Processes no further request of this connection. */
+export function markClosing(socket: Bearer): void {
+  socket[CLOSING] = true;
 }
 
 /** Writes a last answer to a connection that has no response object, and gives the client time to read it. */

@@ -55,15 +55,29 @@ export interface Patience {
   readonly signal?: AbortSignal;
 }
 
+/** The status of a wrong credential. */
+const UNAUTHORIZED = 401;
+
+/** Whether a vendor that signs has refused a signature: a token that it keeps may have been revoked before its end. */
+export function mustSignAgain({ sign }: Pick<Vendor, 'sign'>, status: number): boolean {
+  return sign !== undefined && status === UNAUTHORIZED;
+}
+
+/** Whether a request has other headers after it was signed again. */
+export function isSignedAnew(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  return JSON.stringify(Object.entries(one).sort()) !== JSON.stringify(Object.entries(other).sort());
+}
+
 /**
  * The headers of a request with those of `Vendor.sign`, by lower-case name. Rejects if it cannot be signed, with a message for the operator;
- * with a `GatewayError`, for the client, if the signature covers a body that is `arriving`.
+ * with a `GatewayError`, for the client, if the signature covers a body that is `arriving`. `refused`: the vendor answered 401 to the last one.
  */
 export async function signedHeaders(
   vendor: Vendor,
   channel: Channel,
   { method, url, headers, body }: Unsigned,
   patience: Patience,
+  refused = false,
 ): Promise<Record<string, string>> {
   const all = lowerCase(headers);
   const request: RequestToSign = {
@@ -76,6 +90,7 @@ export async function signedHeaders(
       for await (const piece of bytesOf(body)) hash.update(piece);
       return hash.digest('hex');
     },
+    refused,
   };
   addHeaders(all, lowerCase(await inTime(vendor.sign!(request, channel), patience)));
   return all;

@@ -1,31 +1,35 @@
 /** `turnpike check` reports what gateway.yaml configures; `turnpike errors`, the errors of core and plugins. */
 import { readFileSync } from 'node:fs';
-import { type Assembly, type Plan, planFrom, rehearse } from './assembly.ts';
+import { type Assembly, type Plan, planFrom, planOf, rehearse } from './assembly.ts';
 import { systemClock } from './clock.ts';
+import { readComplete } from './complete-config.ts';
 import { problemLine } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import { parseYaml } from './config/yaml.ts';
 import { Site } from './contracts/site.ts';
 import { createDeadlines } from './deadlines.ts';
-import { silentLog } from './log.ts';
+import { createRedactor, silentLog } from './log.ts';
 import { missingKey } from './master-key.ts';
 import { isOnServer, keySourceOf, storeFileOf } from './opening.ts';
 import { createPipeline } from './pipeline.ts';
-import type { Command, Route } from './plugin.ts';
+import type { Command, CommandAnswer, Route } from './plugin.ts';
 import { table } from './table.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The whole report. Throws `ConfigError` with all problems. */
+/** The whole report, with the secrets of the database, also if a gateway has it open. Throws `ConfigError` with all problems. */
 export async function describeAssembly(configFile: string, env: Env): Promise<string> {
-  const plan = await planFrom(configFile, env);
+  const plan = await planOf(await readComplete(configFile, env), []);
   const assembly = await rehearse(plan);
   const missing = isOnServer(plan) ? undefined : missingKey(keySourceOf(plan), storeFileOf(plan));
   if (missing !== undefined) assembly.file.warn(['store'], missing);
-  return reportOf(assembly, assembly.file.file) + describeUnlisted(plan);
+  const redactor = createRedactor();
+  for (const secret of plan.file.secrets) redactor.hide(secret);
+  return redactor.redact(reportOf(assembly, assembly.file.file) + describeUnlisted(plan));
 }
 
-const SHIPPED = new URL('../gateway.yaml', import.meta.url);
+/** The configuration that ships with this version. */
+export const SHIPPED = new URL('../gateway.yaml', import.meta.url);
 
 /** A note that names the plugins of the shipped pipeline that this one neither lists nor has as a comment, `# - NAME`. */
 function describeUnlisted({ file, plugins }: Plan): string {
@@ -39,13 +43,15 @@ function describeUnlisted({ file, plugins }: Plan): string {
 }
 
 /** The errors of core and of the plugins, as a table. Throws `ConfigError` with everything that is wrong. */
-export async function describeErrors(configFile: string, env: Env): Promise<string> {
+export async function describeErrors(configFile: string, env: Env): Promise<CommandAnswer> {
   const { file, errors } = await planFrom(configFile, env);
   throwIfWrong(file);
-  const rows = [...errors.values()]
-    .sort((a, b) => a.statuses[0]! - b.statuses[0]!)
-    .map(({ statuses, code, owner, help }) => [statuses.join(' '), code, owner, help]);
-  return table([['STATUS', 'CODE', 'FROM', 'MEANING'], ...rows]);
+  const sorted = [...errors.values()].sort((a, b) => a.statuses[0]! - b.statuses[0]!);
+  const rows = sorted.map(({ statuses, code, owner, help }) => [statuses.join(' '), code, owner, help]);
+  return {
+    text: table([['STATUS', 'CODE', 'FROM', 'MEANING'], ...rows]),
+    json: sorted.map(({ statuses, code, owner, help }) => ({ statuses, code, owner, help })),
+  };
 }
 
 /** The report of an assembly; `name`: of its file. */
@@ -73,6 +79,9 @@ export function reportOf(assembly: Assembly, name: string): string {
   if (passthroughRoutes.length > 0)
     report += row('passthroughRoutes', passthroughRoutes.map(({ prefix }) => prefix).join(' '));
   report += row('routes', describeRoutes(routes) || '(none)');
+  const guards = players.flatMap(({ parts }) => Object.keys(parts.guards ?? {}));
+  // Those of single scopes and limits are of the plugin's own routes.
+  report += row('guards', guards.filter((name) => !/\.(?:scope|limit)\./.test(name)).join(' ') || '(none)');
   const lines = players.flatMap(({ name, parts }) => (parts.report?.() ?? []).map((line) => [name, line] as const));
   for (const [plugin, line] of lines.filter(([, text]) => !text.startsWith('warning: '))) report += row(plugin, line);
   for (const warning of file.warnings) report += `warning: ${problemLine(name, warning)}\n`;

@@ -11,6 +11,27 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
+/**
+ * The same clock, whose timers never end the process: what a timer throws (the system has no file descriptors left, say) is given to `failed`, and
+ * the timer goes on.
+ */
+export function guardedClock(clock: Clock, failed: (error: unknown) => void): Clock {
+  const guarded = (run: () => unknown) => (): void => {
+    try {
+      const running = run();
+      if (running instanceof Promise) running.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  };
+  return {
+    now: () => clock.now(),
+    mono: () => clock.mono(),
+    every: (ms, run) => clock.every(ms, guarded(run)),
+    after: (ms, run) => clock.after(ms, guarded(run)),
+  };
+}
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),

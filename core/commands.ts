@@ -2,13 +2,15 @@
 import { parseArgs } from 'node:util';
 import { nearest } from './config/nearest.ts';
 import { GatewayError } from './errors.ts';
-import { type Command, type CommandRequest, UsageError } from './plugin.ts';
+import { type Command, type CommandAnswer, type CommandOption, type CommandRequest, UsageError } from './plugin.ts';
 
 /** The result of a command. */
 export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** As in `CommandAnswer`. */
+  readonly againMs?: number;
 }
 
 /** Exit codes that scripts rely on. */
@@ -21,6 +23,10 @@ export interface CommandLine {
   readonly stdin: string;
   /** The working directory; absolute. */
   readonly cwd: string;
+  /** The configuration that was named; absolute. */
+  readonly configFile?: string | undefined;
+  /** As in `CommandRequest`. */
+  readonly round?: number;
 }
 
 /** A command definition for parsing. */
@@ -34,6 +40,7 @@ export const CORE_COMMANDS = {
       'starts the gateway and creates the database on the first start; SIGTERM drains, SIGHUP reloads gateway.yaml',
     // `npm start` sets it: prints the first-start secrets for a person.
     options: { welcome: { type: 'boolean', internal: true } },
+    plain: true,
   },
   init: {
     name: 'init',
@@ -46,6 +53,7 @@ export const CORE_COMMANDS = {
   configExport: {
     name: 'config export',
     summary: 'prints the configuration; `config: store`: the text in the database, without listen and store',
+    plain: true,
   },
   configImport: {
     name: 'config import',
@@ -55,7 +63,7 @@ export const CORE_COMMANDS = {
   secretSet: {
     name: 'config secret set',
     summary: 'sets or replaces a secret of the configuration, and loads it',
-    options: { 'value-stdin': { type: 'boolean' } },
+    options: { 'value-stdin': { type: 'boolean', required: true } },
     positionals: ['NAME'],
   },
   secretList: { name: 'config secret list', summary: 'lists the secrets of the configuration, and where it uses them' },
@@ -65,30 +73,35 @@ export const CORE_COMMANDS = {
     positionals: ['NAME'],
   },
   errors: { name: 'errors', summary: 'lists the errors of core and the plugins: status, code, meaning' },
-  schema: { name: 'schema', summary: 'writes the JSON Schema of gateway.yaml to core/schema.json' },
+  schema: {
+    name: 'schema',
+    summary:
+      'writes the JSON Schema of gateway.yaml to a file, by default core/schema.json of the installation; `-` prints it',
+    positionals: ['[FILE|-]'],
+    plain: true,
+  },
   restore: { name: 'restore', summary: 'replaces the database with a backup', positionals: ['FILE'] },
   copy: {
     name: 'store copy',
     summary: 'copies the database to another kind of store and verifies the copy; the gateway must be stopped',
-    options: { to: { type: 'string', value: 'URL|FILE' } },
+    options: { to: { type: 'string', value: 'URL|FILE', required: true } },
   },
   recover: {
     name: 'recover',
     summary:
       'creates a new master key, deletes the secrets that were sealed with the lost one, and keeps everything else',
-    options: { 'without-master-key': { type: 'boolean' } },
+    options: { 'without-master-key': { type: 'boolean', required: true } },
   },
   plugin: {
     name: 'plugin new',
     summary: 'creates the folder of a new plugin, with a passing test',
-    options: { kind: { type: 'string', value: 'vendor|style|guard|route' } },
+    options: { kind: { type: 'string', value: 'vendor|style|guard|route', required: true } },
     positionals: ['NAME'],
   },
   doctor: {
     name: 'doctor',
     summary:
       'examines clock, disk, files, TLS, proxies, store, backups, vendors and mail server, and says what to do; exit code 1 if there is a problem',
-    options: { json: { type: 'boolean' } },
   },
   upgrade: {
     name: 'upgrade',
@@ -96,7 +109,13 @@ export const CORE_COMMANDS = {
       'after a new version was installed: backs up, tests the version on a copy, migrates a stopped gateway; on failure nothing changes',
     options: { 'dry-run': { type: 'boolean' } },
   },
-  help: { name: 'help', summary: 'lists the commands' },
+  help: { name: 'help', summary: 'lists the commands; `help COMMAND` explains one, `help key` those of a group' },
+  completion: {
+    name: 'completion',
+    summary: 'prints the completion of commands, options and values for a shell: `source <(turnpike completion bash)`',
+    positionals: ['SHELL'],
+    plain: true,
+  },
   version: { name: 'version', summary: 'prints the version' },
   reconcile: {
     name: 'reconcile',
@@ -127,11 +146,10 @@ export const CORE_COMMANDS = {
     name: 'explain',
     summary: 'explains how a call would be handled, without making it; exit code 1 if it would be refused',
     options: {
-      key: { type: 'string' },
-      style: { type: 'string' },
-      body: { type: 'string' },
-      files: { type: 'string' },
-      json: { type: 'boolean' },
+      key: { type: 'string', value: 'KEY|-', required: true },
+      style: { type: 'string', required: true },
+      body: { type: 'string', value: 'FILE|-', required: true },
+      files: { type: 'string', value: 'FIELD=FILE,…' },
     },
   },
 } as const satisfies Readonly<Record<string, CommandWords>>;
@@ -149,7 +167,10 @@ export function findCommand<C extends { readonly name: string }>(
 export function answerToWords(commands: readonly CommandWords[], argv: readonly string[]): CommandResult | undefined {
   const command = findCommand(commands, argv);
   if (command === undefined) return unknownCommand(commands, argv);
-  if (asksForHelp(argv)) return { code: EXIT.done, stdout: helpOn(command), stderr: '' };
+  if (asksForHelp(argv)) {
+    const group = commands.filter(({ name }) => name.startsWith(`${command.name} `));
+    return { code: EXIT.done, stdout: [command, ...group].map(helpOn).join(''), stderr: '' };
+  }
   try {
     readWords(command, argv);
     return undefined;
@@ -159,7 +180,8 @@ export function answerToWords(commands: readonly CommandWords[], argv: readonly 
   }
 }
 
-const asksForHelp = (argv: readonly string[]): boolean =>
+/** Whether the words ask for help instead of a run. */
+export const asksForHelp = (argv: readonly string[]): boolean =>
   argv
     .slice(0, argv.includes('--') ? argv.indexOf('--') : undefined)
     .some((word) => word === '--help' || word === '-h');
@@ -170,17 +192,30 @@ function unknownCommand(commands: readonly CommandWords[], argv: readonly string
   const list = group.map(helpOn).join('');
   const words = argv.filter((word) => !word.startsWith('-'));
   if (group.length > 0 && words.length === 1 && asksForHelp(argv)) return { code: EXIT.done, stdout: list, stderr: '' };
-  const names = commands.map(({ name }) => name);
-  const near = nearest(words.slice(0, 2).join(' '), names) ?? nearest(words[0] ?? '', names);
-  const advice = near === undefined ? '`turnpike help` lists them' : `did you mean \`${near}\`?`;
-  const message = `there is no command \`${argv.join(' ')}\`; ${group.length > 0 ? 'there are' : advice}`;
-  return failure(EXIT.usage, group.length > 0 ? `${message}\n${list}`.trimEnd() : message);
+  const near = words.length > 1 || group.length === 0 ? nearestCommand(commands, words) : undefined;
+  const others = group.length > 0 ? `there are\n${list}`.trimEnd() : '`turnpike help` lists them';
+  const advice = near === undefined ? others : `did you mean \`${near}\`?`;
+  return failure(
+    EXIT.usage,
+    `there is no command \`${argv.filter((word) => word !== '--help').join(' ')}\`; ${advice}`,
+  );
+}
+
+/** The command, or the group of commands, that the first words are nearest to. */
+function nearestCommand(commands: readonly CommandWords[], words: readonly string[]): string | undefined {
+  const known = commands.map(({ name }) => name.split(' '));
+  for (const count of [3, 2, 1]) {
+    const names = known.filter(({ length }) => length >= count).map((name) => name.slice(0, count).join(' '));
+    const near = words.length < count ? undefined : nearest(words.slice(0, count).join(' '), names);
+    if (near !== undefined && near !== words.slice(0, count).join(' ')) return near;
+  }
+  return undefined;
 }
 
 /** Runs a command. Never rejects. */
 export async function runCommand(
   commands: readonly Command[],
-  { argv, stdin, cwd }: CommandLine,
+  { argv, stdin, cwd, round = 0 }: CommandLine,
 ): Promise<CommandResult> {
   const answered = answerToWords(commands, argv);
   if (answered !== undefined) return answered;
@@ -190,22 +225,58 @@ export async function runCommand(
     stderr += `${line}\n`;
   };
   try {
-    const stdout = await command.run({ ...readWords(command, argv), stdin, cwd, remark });
-    return { code: EXIT.done, stdout: stdout === '' || stdout.endsWith('\n') ? stdout : `${stdout}\n`, stderr };
+    const words = readWords(command, argv);
+    const answer = await command.run({ ...words, stdin, cwd, round, remark });
+    const stdout = printed(command, words.values, answer);
+    const { againMs, failed = false } = typeof answer === 'string' ? {} : answer;
+    return {
+      code: failed ? EXIT.failed : EXIT.done,
+      stdout: stdout === '' || stdout.endsWith('\n') ? stdout : `${stdout}\n`,
+      stderr,
+      ...(againMs !== undefined && { againMs }),
+    };
   } catch (error) {
-    if (error instanceof CommandFailed) return { code: EXIT.failed, stdout: error.stdout, stderr };
+    if (error instanceof CommandFailed) {
+      const { values } = readWords(command, argv);
+      return { code: EXIT.failed, stdout: printed(command, values, error.answer), stderr };
+    }
     if (error instanceof UsageError) return misused(command, error);
     if (error instanceof GatewayError) return failure(EXIT.failed, error.message);
     return failure(EXIT.failed, inWords(error));
   }
 }
 
+/** The output of a command: as text, or with `--json` as data. */
+export function printed(
+  command: CommandWords,
+  { json }: CommandRequest['values'],
+  answer: string | CommandAnswer,
+): string {
+  const { text, json: data } =
+    typeof answer === 'string' ? { text: answer, json: { result: answer.trimEnd() } } : answer;
+  return json === true && takesJson(command) ? `${JSON.stringify(data)}\n` : text;
+}
+
+/** False if it prints a text for other programs, or reads an option of this name itself. */
+const takesJson = ({ plain, options }: CommandWords): boolean => plain !== true && options?.json === undefined;
+
+/** All options of a command. */
+export function optionsOf(command: CommandWords): Readonly<Record<string, CommandOption>> {
+  return { ...command.options, ...(takesJson(command) && { json: { type: 'boolean' } }) };
+}
+
+/** The words that an option accepts; undefined: any. */
+export function wordsOf({ value }: CommandOption): readonly string[] | undefined {
+  return value !== undefined && /^[a-z\d-]+(\|[a-z\d-]+)+$/.test(value) ? value.split('|') : undefined;
+}
+
 /** File system errors by code. */
 const FILE_TROUBLE: Readonly<Record<string, string>> = {
-  EACCES: 'this user cannot write to this path',
-  EPERM: 'this user cannot write to this path',
+  EACCES: 'this user has no access to this path',
+  EPERM: 'this user has no access to this path',
   EROFS: 'the disk is read-only',
-  ENOENT: 'there is no such folder',
+  ENOENT: 'there is no such file or folder',
+  EISDIR: 'this is a folder',
   ENOTDIR: 'a part of the path is not a folder',
   ENOSPC: 'the disk is full',
 };
@@ -220,10 +291,10 @@ export function inWords(error: unknown): string {
 
 /** The command ran and reports a problem: its output is printed all the same. */
 export class CommandFailed extends Error {
-  readonly stdout: string;
-  constructor(stdout: string) {
+  readonly answer: string | CommandAnswer;
+  constructor(answer: string | CommandAnswer) {
     super('the command reported a problem');
-    this.stdout = stdout;
+    this.answer = answer;
   }
 }
 
@@ -232,14 +303,20 @@ export function readWords(
   command: CommandWords,
   argv: readonly string[],
 ): Pick<CommandRequest, 'values' | 'positionals'> {
-  const { name, options = {}, positionals: expected } = command;
+  const { name, positionals: expected } = command;
+  const options = optionsOf(command);
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: argv.slice(name.split(' ').length),
       options,
       allowPositionals: expected !== undefined,
       strict: true,
+      tokens: true,
     });
+    const given = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+    const twice = given.find((each, i) => given.indexOf(each) < i);
+    if (twice !== undefined) throw new UsageError(`--${twice} is given twice`);
+    for (const [option, about] of Object.entries(options)) checkOption(option, about, values[option]);
     const required = expected?.filter((word) => !word.startsWith('[')) ?? [];
     if (expected !== undefined && (positionals.length < required.length || positionals.length > expected.length)) {
       throw new UsageError(`expected ${expected.join(' ')}`);
@@ -249,6 +326,15 @@ export function readWords(
     if (error instanceof UsageError) throw error;
     throw new UsageError(complaint(error as Error & { readonly code?: string }, Object.keys(options)));
   }
+}
+
+function checkOption(name: string, about: CommandOption, value: string | boolean | undefined): void {
+  if (about.required === true && (value === undefined || value === '')) throw new UsageError(`--${name} is missing`);
+  const words = wordsOf(about);
+  if (words === undefined || typeof value !== 'string' || words.includes(value)) return;
+  const near = nearest(value, words);
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new UsageError(`--${name} must be one of ${words.join(', ')}, not "${value}"${hint}`);
 }
 
 /** The part of Node's own message that concerns the typed words. */
@@ -268,16 +354,19 @@ export function misused(command: CommandWords, error: UsageError): CommandResult
   return failure(EXIT.usage, `${error.message}\nusage: turnpike ${usage(command)}`);
 }
 
-/** `user create [--name …] [--role member|admin] [--password-stdin]`. */
+/** `user create --name … --role member|admin --password-stdin`. Every command has `--json`, so that is not repeated. */
 export function usage(command: CommandWords): string {
   const options = Object.entries(command.options ?? {})
     .filter(([, { internal }]) => internal !== true)
-    .map(([name, { type, value = '…' }]) => `[--${name}${type === 'string' ? ` ${value}` : ''}]`);
+    .map(([name, { type, value = '…', required }]) => {
+      const option = `--${name}${type === 'string' ? ` ${value}` : ''}`;
+      return required === true ? option : `[${option}]`;
+    });
   return [command.name, ...(command.positionals ?? []), ...options].join(' ');
 }
 
 function helpOn(command: CommandWords): string {
-  return `turnpike ${usage(command)}\n  ${command.summary}\n`;
+  return `turnpike ${usage(command)}${takesJson(command) ? ' [--json]' : ''}\n  ${command.summary}\n`;
 }
 
 function failure(code: number, message: string): CommandResult {

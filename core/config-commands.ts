@@ -1,6 +1,7 @@
 /** `turnpike config …`: exports, imports and checks the configuration, and sets its secrets. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { noAsking } from './ask.ts';
 import { type Plan, planOf, rehearse } from './assembly.ts';
 import { systemClock } from './clock.ts';
 import { aloneOf } from './cluster/peers.ts';
@@ -9,12 +10,13 @@ import type { ConfigFile } from './config/file.ts';
 import { SECRET_NAME } from './config/interpolation.ts';
 import { keepConfig } from './config/kept.ts';
 import { type ConfigSource, kindOf, sourceOf } from './config/source.ts';
-import { createConfiguration, createJudge, type Judge } from './configuration.ts';
+import { createConfiguration, createJudge } from './configuration.ts';
 import { type ConfiguringWatch, createConfiguring } from './configuring.ts';
 import { Audit, COMMAND_LINE } from './contracts/audit.ts';
 import type { Saved } from './contracts/configuring.ts';
 import type { JsonObject } from './contracts/json.ts';
 import type { Remark } from './contracts/running.ts';
+import { secondsOf } from './contracts/shown.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { boot } from './id.ts';
 import { type Command, type OpenStore, type Step, UsageError } from './plugin.ts';
@@ -25,12 +27,11 @@ import type { Vault } from './vault.ts';
 export interface ConfigCommandTools {
   readonly source: ConfigSource;
   readonly configuring: ConfiguringWatch;
-  readonly judge: Judge;
   audit(): Audit | undefined;
 }
 
 /** The commands. */
-export function createConfigCommands({ source, configuring, judge, audit }: ConfigCommandTools): readonly Command[] {
+export function createConfigCommands({ source, configuring, audit }: ConfigCommandTools): readonly Command[] {
   const { service } = configuring;
 
   const audited = (action: string, object: string, facts: JsonObject = {}): readonly Step[] =>
@@ -42,16 +43,6 @@ export function createConfigCommands({ source, configuring, judge, audit }: Conf
   };
 
   return [
-    {
-      ...CORE_COMMANDS.configCheck,
-      async run() {
-        const file = await source.read();
-        const { redactor } = judge.maskedOf([file]);
-        const { problems, report } = await judge.judge(file, redactor);
-        failIfWrong(problems);
-        return report.join('\n');
-      },
-    },
     { ...CORE_COMMANDS.configExport, run: async () => (await source.read()).text },
     {
       ...CORE_COMMANDS.configImport,
@@ -68,9 +59,7 @@ export function createConfigCommands({ source, configuring, judge, audit }: Conf
     },
     {
       ...CORE_COMMANDS.secretSet,
-      async run({ values, positionals: [name = ''], stdin, remark }) {
-        if (values['value-stdin'] !== true)
-          throw new UsageError('--value-stdin is missing: the value is read from standard input');
+      async run({ positionals: [name = ''], stdin, remark }) {
         if (!SECRET_NAME.test(name))
           throw new UsageError('the name has only letters, digits, "_" and "-", and begins with a letter');
         const value = stdin.replace(/\r?\n$/, '');
@@ -89,14 +78,20 @@ export function createConfigCommands({ source, configuring, judge, audit }: Conf
       ...CORE_COMMANDS.secretList,
       async run() {
         const secrets = await service.secrets();
-        if (secrets.length === 0) return 'no secrets';
+        const json = secrets.map(({ name, setMs, setBy, usedIn }) => ({
+          name,
+          set_at: secondsOf(setMs),
+          set_by: setBy,
+          used_in: usedIn,
+        }));
+        if (secrets.length === 0) return { text: 'no secrets', json };
         const rows = secrets.map(({ name, setMs, setBy, usedIn }) => [
           name,
           new Date(setMs).toISOString(),
           setBy,
           usedIn.join(' '),
         ]);
-        return table([['NAME', 'SET', 'BY', 'USED IN'], ...rows]);
+        return { text: table([['NAME', 'SET', 'BY', 'USED IN'], ...rows]), json };
       },
     },
     {
@@ -148,7 +143,7 @@ export async function configCommandsAlone(
     judge,
     kept,
     running: createConfiguration(texts, judge),
-    ask: () => () => Promise.reject(new Error('no gateway runs')),
+    ask: noAsking('no gateway runs'),
     peers: aloneOf(boot),
     clock,
     log,
@@ -157,5 +152,5 @@ export async function configCommandsAlone(
   const assembly = await planOf(await source.read(), plugins)
     .then((plan) => rehearse(plan, { store, vault, clock, log }))
     .catch(() => undefined);
-  return createConfigCommands({ source, configuring, judge, audit: () => assembly?.find(Audit) });
+  return createConfigCommands({ source, configuring, audit: () => assembly?.find(Audit) });
 }

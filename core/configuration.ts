@@ -5,11 +5,12 @@ import { draftRules, refuseForeignFiles } from './config/drafts.ts';
 import { ConfigError, type ConfigFile } from './config/file.ts';
 import { createMasks, lostMask, type Masked } from './config/masks.ts';
 import { editorSchema } from './config/schema.ts';
+import { SHORTEST_SECRET } from './config/secrets.ts';
 import type { ConfigSource } from './config/source.ts';
 import { parseYaml } from './config/yaml.ts';
 import type { Diagnosis } from './contracts/diagnosis.ts';
 import type { Remark, Running, Verdict } from './contracts/running.ts';
-import { createRedactor, type Redactor, SHORTEST_SECRET } from './log.ts';
+import { createRedactor, type Redactor } from './log.ts';
 import type { Plugin, Sections } from './plugin.ts';
 import type { Vault } from './vault.ts';
 

@@ -11,7 +11,7 @@ import type { ConfigurationTools, Judge } from './configuration.ts';
 import { type Actor, COMMAND_LINE } from './contracts/audit.ts';
 import type { CheckedText, Configuring, CurrentText, Draft, Saved, SecretAbout } from './contracts/configuring.ts';
 import type { Peers } from './contracts/peers.ts';
-import type { Running } from './contracts/running.ts';
+import type { Running, Verdict } from './contracts/running.ts';
 import type { Log } from './log.ts';
 
 /** Told to the other processes on the store after a change of a secret or of the text in the database. */
@@ -60,9 +60,19 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
     return obstacle === undefined ? undefined : { code: 'unwritable', message: obstacle };
   }
 
-  async function check(text: string): Promise<CheckedText> {
-    const verdict = await running.check(text);
+  /** The text of the operator of the machine: with the secrets of the current one in the place of masks. */
+  const unmasked = (current: ConfigFile, text: string): string =>
+    judge.maskedOf([tools.loaded().plan.file, current]).masked[1]!.unmask(text);
+
+  /** What keeps the gateway from loading a text that may name everything. */
+  async function verdictOn(text: string): Promise<Verdict> {
+    const file = await source.as(text);
+    return judge.judge(file, judge.maskedOf([file]).redactor);
+  }
+
+  async function check(text: string, actor?: Actor): Promise<CheckedText> {
     const current = await source.read();
+    const verdict = await (actor === COMMAND_LINE ? verdictOn(unmasked(current, text)) : running.check(text));
     // A new secret is masked, too; masks of the text stand for secrets, and stay as they are.
     const full = judge.maskedOf([current]).masked[0]!.unmask(text);
     const shown = (draft: string) =>
@@ -108,9 +118,7 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
 
   /** Why a text cannot be loaded; undefined: it can. It may name everything, because it was current once. */
   async function judged(text: string): Promise<Saved | undefined> {
-    const file = await source.as(text);
-    const { redactor } = judge.maskedOf([file]);
-    const { problems } = await judge.judge(file, redactor);
+    const { problems } = await verdictOn(text);
     return problems.length > 0 ? { outcome: 'wrong', problems } : undefined;
   }
 
@@ -161,14 +169,22 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
       };
     },
 
+    async written() {
+      const { text } = await source.read();
+      return { source: source.kind, text, revision: revisionOf(text) };
+    },
     check,
-    async edit(text, edits) {
+    async edit(text, edits, actor) {
       const edited = applyEdits(text, edits);
-      return { text: edited, ...(await check(edited)) };
+      return { text: edited, ...(await check(edited, actor)) };
     },
 
     save: ({ text, ...about }) =>
       change(about, async (current) => {
+        if (about.actor === COMMAND_LINE) {
+          const full = withLineEndsOf(current.text, unmasked(current, text));
+          return (await judged(full)) ?? full;
+        }
         const { draft, isForeign, masked, redactor } = await judge.draftOf(text);
         if (isForeign || draft.problems.length > 0) {
           const error = new ConfigError(draft.file, draft.problems);

@@ -1,6 +1,5 @@
 /** The content of a call as plugins see it: decoded on demand and once, and replaced if a plugin requests it. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LARGE } from './base64-ranges.ts';
 import type { Content, GivenAnswer, Inspection } from './contracts/content.ts';
 import type { Block, Conversation } from './contracts/conversation.ts';
 import { coreErrors } from './contracts/errors.ts';
@@ -8,10 +7,11 @@ import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
+import { LARGE_INSPECTION, LARGE_TEXT } from './inspection/search.ts';
 import { scanAnswer, scanJson, UNLIMITED } from './json.ts';
 import type { Inspector, Pipeline } from './pipeline.ts';
 import type { Awaitable, Known } from './plugin.ts';
-import { changedMembers, isTokens, mapConversation, type TextMap, textsIn } from './translation/texts.ts';
+import { changedMembers, eachText, isTokens, mapConversation, type TextMap, textsIn } from './translation/texts.ts';
 import { type CollectedWarnings, collectWarnings } from './translation/warnings.ts';
 
 /** An answer that a plugin gives in place of a vendor, and which plugin that is. */
@@ -19,8 +19,28 @@ export interface Given extends Inspector {
   readonly answer: GivenAnswer;
 }
 
+/** Screens a call, then inspects its content. Synchronous unless a plugin returns a promise, or the content is large. */
+export function screenAndInspect(x: LiveExchange & Known, pipeline: Pipeline): Awaitable<void> {
+  const screening = pipeline.screen(x, { purpose: 'call', isInspected: pipeline.inspects });
+  if (screening instanceof Promise) return screening.then(() => inspectInTurn(x, pipeline, 'call'));
+  return inspectInTurn(x, pipeline, 'call');
+}
+
+/** One large content at a time per account: what inspecting costs grows with it. */
+export function inspectInTurn(
+  x: LiveExchange & Known,
+  pipeline: Pipeline,
+  purpose: Content['purpose'],
+): Awaitable<void> {
+  if (!pipeline.inspects || x.call.body.bytes.length < LARGE_INSPECTION) return inspectCall(x, pipeline, purpose);
+  return pipeline.turns.take(x.identity.account.id, async () => {
+    if (x.stoppedBy !== undefined) throw x.stoppedBy;
+    await inspectCall(x, pipeline, purpose);
+  });
+}
+
 /** Runs the `inspect` phase and applies its results. Synchronous unless a plugin returns a promise. */
-export function inspectCall(x: LiveExchange & Known, pipeline: Pipeline, purpose: Content['purpose']): Awaitable<void> {
+function inspectCall(x: LiveExchange & Known, pipeline: Pipeline, purpose: Content['purpose']): Awaitable<void> {
   if (!pipeline.inspects) return;
   const content = new CallContent(x, purpose);
   x.content = content;
@@ -72,7 +92,12 @@ export class CallContent implements Content {
   texts(): readonly string[] {
     const members = this.#members();
     for (const [name, value] of Object.entries(members)) if (isTokens(value)) refuseTokens(name);
-    return textsIn(Object.values(members));
+    return [...textsIn(Object.values(members)), ...this.#fileNames()];
+  }
+
+  /** The names of files, which vendors get, too. */
+  #fileNames(): readonly string[] {
+    return (this.#x.call.files ?? []).map(({ fileName }) => fileName);
   }
 
   /** The body members that contain texts. */
@@ -81,16 +106,24 @@ export class CallContent implements Content {
     return Object.fromEntries((style!.ingress?.texts ?? []).map((name) => [name, call.body.get(name)]));
   }
 
-  mapTexts(map: TextMap): Awaitable<Inspection | undefined> {
+  mapTexts(map: Parameters<Content['mapTexts']>[0]): Awaitable<Inspection | undefined> {
     const conversation = this.conversation();
-    const isLarge = this.#x.call.body.bytes.length >= LARGE;
-    if (conversation instanceof Promise || isLarge) return this.#mapInTurns(conversation, map);
-    return this.#map(conversation, map);
+    const mayWait = this.#x.call.body.bytes.length >= LARGE_TEXT;
+    if (conversation instanceof Promise || mayWait) return this.#mapInTurns(conversation, map);
+    return this.#map(conversation, (text) => {
+      const mapped = map(text, false);
+      if (typeof mapped !== 'string') throw new Error('a text this short must be mapped at once');
+      return mapped;
+    });
   }
 
-  /** The same for a large body, yielding to other requests in between. */
-  async #mapInTurns(decoding: Awaitable<Conversation | undefined>, map: TextMap): Promise<Inspection | undefined> {
+  /** The same for a body of some size, yielding to other requests in between. */
+  async #mapInTurns(
+    decoding: Awaitable<Conversation | undefined>,
+    map: Parameters<Content['mapTexts']>[0],
+  ): Promise<Inspection | undefined> {
     const conversation = await decoding;
+    const isLarge = this.#x.call.body.bytes.length >= LARGE_INSPECTION;
     const texts: string[] = [];
     this.#map(conversation, (text) => {
       texts.push(text);
@@ -99,9 +132,11 @@ export class CallContent implements Content {
     const mapped = new Map<string, string>();
     let length = 0;
     for (const text of texts) {
-      if (!mapped.has(text)) mapped.set(text, map(text));
+      if (mapped.has(text)) continue;
+      const mapping = map(text, isLarge || text.length >= LARGE_TEXT);
+      mapped.set(text, typeof mapping === 'string' ? mapping : await mapping);
       length += text.length;
-      if (length < AT_ONCE) continue;
+      if (length < LARGE_TEXT) continue;
       length = 0;
       await nextTurn();
     }
@@ -111,11 +146,23 @@ export class CallContent implements Content {
   #map(conversation: Conversation | undefined, map: TextMap): Inspection | undefined {
     if (conversation !== undefined) {
       const mapped = mapConversation(conversation, map);
-      return mapped === conversation ? undefined : { conversation: mapped };
+      // Encoded again, the request has no members that the conversation lacks.
+      return mapped === conversation && !this.#hidesText(map) ? undefined : { conversation: { ...mapped } };
     }
     const texts = this.texts();
     const mapped = texts.map(map);
     return mapped.every((text, i) => text === texts[i]) ? undefined : { texts: mapped };
+  }
+
+  /** Whether members of the request that the conversation lacks, which a vendor would get as they are, have a text that is changed. */
+  #hidesText(map: TextMap): boolean {
+    const { call } = this.#x;
+    if (this.omitted().length === 0 || call.conversation !== undefined) return false;
+    let hides = false;
+    eachText(call.body.outline().tree, (text) => {
+      if (map(text) !== text) hides = true;
+    });
+    return hides;
   }
 
   refusal(): GatewayError | undefined {
@@ -149,11 +196,12 @@ export class CallContent implements Content {
       this.#replace(before, inspection.conversation);
       return false;
     }
+    if (before.choices !== undefined) throw oneAnswer('a plugin of this gateway answers this request.');
     if (this.purpose !== 'count') this.#x.given = { answer: inspection, ...by };
     return true;
   }
 
-  /** Price-relevant fields other than the size stay the client's: service tier, and tools that the vendor runs. */
+  /** Price-relevant fields other than the size stay the client's: service tier, number of answers, and tools that the vendor runs. */
   #replace(before: Conversation, replaced: Conversation): void {
     const x = this.#x;
     const hosted = hostedTools(before);
@@ -161,13 +209,15 @@ export class CallContent implements Content {
     if (added !== undefined) throw new Error(`a conversation must not be given the vendor's tool ${added}`);
     const { serviceTier: _, ...labels } = replaced.labels;
     const { serviceTier } = before.labels;
+    const { choices: __, ...rest } = replaced;
     const conversation: Conversation = {
-      ...replaced,
+      ...rest,
       labels: { ...labels, ...(serviceTier !== undefined && { serviceTier }) },
+      ...(before.choices !== undefined && { choices: before.choices }),
     };
     const { bounds, earlier } = x.call;
     const { maxTokens } = conversation;
-    const outputTokens = maxTokens === before.maxTokens ? bounds.outputTokens : maxTokens;
+    const outputTokens = maxTokens === before.maxTokens ? bounds.outputTokens : maxTokens && maxTokens * bounds.choices;
     x.call = {
       ...x.call,
       conversation,
@@ -185,9 +235,11 @@ export class CallContent implements Content {
   #replaceTexts(texts: readonly string[]): Awaitable<void> {
     const x = this.#x;
     const style = x.style!;
-    const { body: before, files } = x.call;
+    const { body: before } = x.call;
     const members = this.#members();
-    if (texts.length !== textsIn(Object.values(members)).length) throw new Error('the number of texts must not change');
+    const ofBody = textsIn(Object.values(members)).length;
+    if (texts.length !== ofBody + this.#fileNames().length) throw new Error('the number of texts must not change');
+    const files = x.call.files?.map((file, i) => ({ ...file, fileName: texts[ofBody + i]! }));
     const changes = Object.entries(changedMembers(members, texts));
     const bytes = before.patched(Object.fromEntries(changes.map(([name, value]) => [name, JSON.stringify(value)])));
     // It was within the limits when it arrived.
@@ -199,9 +251,6 @@ export class CallContent implements Content {
     });
   }
 }
-
-/** Texts of all turns separated by this. */
-const AT_ONCE = 128 * 1_024;
 
 function refuseTokens(name: string): never {
   throw coreErrors
@@ -227,4 +276,11 @@ function mediaIn(blocks: readonly Block[]): number {
     const isText = block.type === 'file' && block.source.kind === 'text';
     return sum + Number(!isText && (block.type === 'image' || block.type === 'audio' || block.type === 'file'));
   }, 0);
+}
+
+/** The refusal of a request for several answers (`n`), where there is one. `why`: a sentence, or its end. */
+export function oneAnswer(why: string): GatewayError {
+  return coreErrors
+    .unsupported_parameter(`Only one answer can be requested: ${why} Omit \`n\`, and send one prompt per request.`)
+    .with({ param: 'n' });
 }

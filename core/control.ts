@@ -49,10 +49,13 @@ export async function openControl(
 /** Parses a line; undefined if it is not a valid command. */
 function readLine(text: string): CommandLine | undefined {
   try {
-    const { argv, stdin, cwd } = JSON.parse(text) as Record<keyof CommandLine, unknown>;
-    return Array.isArray(argv) && typeof stdin === 'string' && typeof cwd === 'string'
-      ? { argv, stdin, cwd }
-      : undefined;
+    const { argv, stdin, cwd, configFile, round } = JSON.parse(text) as Record<keyof CommandLine, unknown>;
+    if (!Array.isArray(argv) || typeof stdin !== 'string' || typeof cwd !== 'string') return undefined;
+    return {
+      ...{ argv, stdin, cwd },
+      ...(typeof configFile === 'string' && { configFile }),
+      ...(typeof round === 'number' && { round }),
+    };
   } catch {
     return undefined;
   }

@@ -2,15 +2,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LARGE, spliced } from './base64-ranges.ts';
 import { type BodyStream, createPlacing, multipartStream, streamOfPieces } from './body-stream.ts';
-import { contentOf, fieldNames } from './content.ts';
+import { contentOf, fieldNames, oneAnswer } from './content.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { JsonBody, JsonObject } from './contracts/json.ts';
 import type { AnswerFacts, Patch, Relay, StreamRelay, Warnings } from './contracts/style.ts';
 import { type Attachments, keyNameOf } from './contracts/vendor.ts';
+import type { GatewayError } from './errors.ts';
 import { fetchFor, fetchGuarded } from './guarded-fetch.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable } from './plugin.ts';
 import { AnswerRefused, type Revisions } from './revising.ts';
+import { exactJson, exactTree, parseExactly } from './translation/exact.ts';
 import { fieldChanges, withFieldQuirks } from './translation/field-quirks.ts';
 import type { Parties, WholeAnswer } from './translation/parties.ts';
 import { createRestorer, NOTHING_CHANGED, type Restorer } from './translation/restore.ts';
@@ -43,21 +45,37 @@ export interface Conveyance {
 export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
   const { clientStyle, vendorStyle, revisions, x } = parties;
   const isReplaced = x.call.conversation !== undefined;
-  if (clientStyle === vendorStyle && revisions?.changes && !isReplaced) return revisable(parties);
-  if (clientStyle !== vendorStyle || isReplaced) return translated(parties);
+  if (x.call.operation !== undefined && (clientStyle !== vendorStyle || isReplaced || revisions?.changes)) {
+    throw notOperated(parties);
+  }
+  if (clientStyle !== vendorStyle || isReplaced || mustTranslate(parties)) return translated(parties);
+  if (revisions?.changes) return revisable(parties);
   return clientStyle.relay.outgoing === undefined ? untouched(parties) : withFiles(parties);
+}
+
+function mustTranslate({ x: { call }, clientStyle: { relay }, offer: { model, quirks } }: Parties): boolean {
+  if (call.operation !== undefined || relay.mustTranslate === undefined) return false;
+  return relay.mustTranslate(call.body, quirks, model !== call.model && call.earlier === undefined);
+}
+
+/** An operation has no common form: only a vendor of the style can do it, and no plugin can change what it says. */
+function notOperated({ x, clientStyle, vendorStyle }: Parties): GatewayError {
+  const why =
+    clientStyle === vendorStyle
+      ? 'plugins of this gateway change requests or answers of this model'
+      : 'the vendor of this model has another API';
+  return coreErrors.not_found(`POST ${x.path} is not available for the model '${x.call.model}': ${why}.`);
+}
+
+/** Plugins revise one answer. */
+function refuseChoices({ call }: Parties['x']): void {
+  if (call.bounds.choices > 1) throw oneAnswer('plugins of this gateway revise answers.');
 }
 
 /** Forwards the request as it is; the answer goes through the common form, and is refused if it has none. */
 function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
   const { x } = parties;
-  if (x.call.bounds.choices > 1) {
-    throw coreErrors
-      .unsupported_parameter(
-        'Only one answer can be requested: plugins of this gateway revise answers. Omit `n`, and send one prompt per request.',
-      )
-      .with({ param: 'n' });
-  }
+  refuseChoices(x);
   const content = contentOf(x);
   const make = (): Conveyance => {
     const barred = content.refusal();
@@ -77,7 +95,7 @@ function asksUsage({ x, offer: { channel, quirks } }: Parties): boolean {
 function untouched(parties: Parties): Conveyance {
   const { x, offer, clientStyle, dialect } = parties;
   const { call } = x;
-  const { channel, model, quirks } = offer;
+  const { channel, model, priced, quirks } = offer;
   const warnings = warningsOf(parties);
   // The channel that stored the earlier answer only needs its id.
   const body =
@@ -87,13 +105,15 @@ function untouched(parties: Parties): Conveyance {
     channel: keyNameOf(channel),
     quirks,
     askUsage: asksUsage(parties),
-    maxOutput: x.outputLimit,
+    isRevised: parties.revisions?.changes === true || priced !== call.model,
+    // An operation may not know the field.
+    maxOutput: call.operation === undefined ? x.outputLimit : undefined,
     warnings,
   };
   const changes = fieldChanges(body, patchOf(clientStyle.relay, body, to), quirks, warnings);
   const sent =
     dialect.request !== undefined
-      ? Buffer.from(spelled(JSON.parse(body.patched(changes).toString()), parties, warnings))
+      ? Buffer.from(spelled(parseExactly(body.patched(changes).toString()) as Members, parties, warnings))
       : body.bytes.length < LARGE
         ? body.patched(changes)
         : streamOfPieces(body.pieces(changes));
@@ -193,7 +213,7 @@ function observedWhole(plain: Conveyance, parties: Parties, revisions: Revisions
 
 /** Decodes an answer to the common form and encodes it again, in one style. */
 function writtenAnew(parties: Parties, warnings: CollectedWarnings): ReturnType<typeof translateAnswer> {
-  return translateAnswer(parties, createRestorer(NOTHING_CHANGED), warnings);
+  return translateAnswer(parties, createRestorer({ ...NOTHING_CHANGED, model: parties.offer.model }), warnings);
 }
 
 /** A whole JSON answer. Synchronous if nothing has to be fetched. */
@@ -220,8 +240,8 @@ function whole(bytes: Buffer, parties: Parties, warnings: CollectedWarnings): Aw
 function inStyle(bytes: Buffer, { x, offer, dialect }: Parties): JsonBody | undefined {
   const body = scanAnswer(bytes);
   if (dialect.answer === undefined || body === undefined) return body;
-  const made = dialect.answer(body.tree() as JsonObject, offer, x.call);
-  return made && scanAnswer(Buffer.from(JSON.stringify(made)));
+  const made = dialect.answer(exactTree(body) as JsonObject, offer, x.call);
+  return made && scanAnswer(Buffer.from(exactJson(made)));
 }
 
 /** Files fetched to finish one answer. */
@@ -264,6 +284,7 @@ function asEvents({ whole: plain }: Pick<Conveyance, 'whole'>, { x, clientStyle 
 function warningsOf({ clientStyle, x }: Parties): CollectedWarnings {
   const warnings = collectWarnings(fieldNames(clientStyle, x.call.body));
   for (const field of x.dropped) warnings.drop(field, 'hint');
+  for (const use of x.leftOut) warnings.leave(`tools.${use}`);
   return warnings;
 }
 
@@ -271,6 +292,7 @@ function warningsOf({ clientStyle, x }: Parties): CollectedWarnings {
 function translated(parties: Parties): Conveyance | Promise<Conveyance> {
   const warnings = warningsOf(parties);
   const { call, content } = parties.x;
+  if (parties.revisions?.changes) refuseChoices(parties.x);
   // It was decoded before a plugin replaced it; the warnings of decoding still apply.
   if (call.conversation !== undefined && content?.warnings !== undefined) warnings.add(content.warnings);
   const unfolding = call.body.unfold();
@@ -289,13 +311,13 @@ async function translatedInTurns(
   await unfolding;
   const { body, restore } = await translateRequest(parties, warnings);
   await nextTurn();
-  const text = spelled(body as Record<string, unknown>, parties, warnings);
+  const text = spelled(body as Members, parties, warnings);
   await nextTurn();
   return otherStyle(text, restore, parties, warnings);
 }
 
 function written({ body, restore }: TranslatedRequest, parties: Parties, warnings: CollectedWarnings): Conveyance {
-  return otherStyle(spelled(body as Record<string, unknown>, parties, warnings), restore, parties, warnings);
+  return otherStyle(spelled(body as Members, parties, warnings), restore, parties, warnings);
 }
 
 /** A translated request, and the decoder of its answer. It and everything it references live as long as the call. */
@@ -314,8 +336,10 @@ function refuseWarnings({ offer }: Parties, warnings: CollectedWarnings): void {
   throw coreErrors.translation_refused(serious).with({ param: first.slice(0, first.lastIndexOf(':')) });
 }
 
-function spelled(body: Record<string, unknown>, { dialect, offer }: Parties, warnings: Warnings): string {
-  return JSON.stringify(dialect.request?.(body, offer, NO_FILES, warnings) ?? body);
+type Members = Record<string, unknown>;
+
+function spelled(body: Members, { dialect, offer }: Parties, warnings: Warnings): string {
+  return exactJson(dialect.request?.(body, offer, NO_FILES, warnings) ?? body);
 }
 
 const NO_FILES: Attachments = {

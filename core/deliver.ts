@@ -1,9 +1,10 @@
 /** Delivers a call: tries one channel after another until one answers, and sends that answer to the client, once. */
 
-import { answerHeaders, errorIn, send } from './answers.ts';
+import { answerHeaders, errorIn, send, toGatewayError } from './answers.ts';
 import {
   type AttemptResult,
   type AttemptTools,
+  addWords,
   beginAttempt,
   EVENT_STREAM,
   endAttempt,
@@ -13,8 +14,9 @@ import {
   quoted,
   TRANSLATION,
 } from './attempt.ts';
-import { addHeaders, addQuery, signedHeaders, urlOf } from './channel-request.ts';
-import type { Attempt, FailureKind, Headers, Offer } from './contracts/call.ts';
+import { addHeaders, addQuery, isSignedAnew, mustSignAgain, signedHeaders, urlOf } from './channel-request.ts';
+import type { Clock } from './clock.ts';
+import type { Attempt, FailureKind, Offer } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
@@ -27,11 +29,15 @@ import { scanAnswer } from './json.ts';
 import type { OutgoingProxies, OutgoingProxy } from './outgoing-proxy.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { type Revisions, revisionsOf } from './revising.ts';
+import { originOf } from './runtime/unexpected.ts';
 import { isObject } from './translation/fields.ts';
 import type { Parties, WholeAnswer } from './translation/parties.ts';
+import { withoutRequest } from './translation/quotes.ts';
+import { type RefusedFields, refusedField } from './translation/refused-fields.ts';
 import {
   faultOf,
   isContextOverflow,
+  isOfOtherAccount,
   isUnpaid,
   overflowError,
   overloadedError,
@@ -40,6 +46,7 @@ import {
   withoutAccounts,
 } from './translation/vendor-errors.ts';
 import { warningHeader } from './translation/warnings.ts';
+import { delayIn, retryAfter, retryHeaders } from './upstream/retry-after.ts';
 import type { UpstreamRequest } from './upstream.ts';
 import { withUnsaid } from './usage.ts';
 
@@ -48,6 +55,8 @@ export interface DeliverTools extends AttemptTools {
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly styles: ReadonlyMap<string, Style>;
   readonly proxies: OutgoingProxies;
+  /** Members that vendors refused in translated requests. */
+  readonly refusedFields: RefusedFields;
   /** Maximum attempts per call, the first included. */
   readonly maxAttempts: number;
 }
@@ -62,8 +71,6 @@ const NEVER_OVERFLOW: ReadonlySet<number> = new Set([401, 402, 403, 404, 429]);
 const USUAL_RETRY_MS = 1_000;
 /** A dead pooled connection fails within this time after its use. */
 const STALE_MS = 1_000;
-/** Maximum `retry-after` forwarded to clients. */
-const MAX_RETRY_AFTER_MS = 60_000;
 
 /** Delivers, or throws the error for the client. On return, the client has its answer and the request has ended. */
 export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, tools: DeliverTools): Promise<void> {
@@ -80,7 +87,9 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
       unsaid ??= outcome;
       continue;
     }
-    last = outcome;
+    // What another attempt may mend is said rather than what only the operator can, or another account of the vendor.
+    const isLesser = isOperators(attemptOf(x)) || (outcome.ofAccount === true && last?.ofAccount !== true);
+    if (last === undefined || outcome.final || !isLesser) last = outcome;
     if (outcome.final || ++tries >= tools.maxAttempts) break;
     // There is no time left to wait for another answer.
     if (tools.clock.mono() >= x.startedMono + offer.channel.timeout.totalMs) break;
@@ -95,6 +104,16 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
   throw last.error;
 }
 
+/** The latest attempt. */
+function attemptOf({ attempts }: LiveExchange): Attempt {
+  return attempts.at(-1)!;
+}
+
+/** Whether the vendor does not accept the key, or its account cannot pay. */
+function isOperators({ failure }: Attempt): boolean {
+  return failure === 'credential';
+}
+
 /** The failure of one target. */
 interface Failed {
   /** The error for the client if no other target works. */
@@ -103,6 +122,10 @@ interface Failed {
   readonly theirs?: { readonly offer: Offer; readonly body: JsonObject };
   /** The request itself is invalid: no other channel is tried. */
   readonly final: boolean;
+  /** The vendor's words, which may quote the request: for the reason of the attempt. */
+  readonly words?: string;
+  /** Invalid for this account only. If another one may answer later, its error is that of the call. */
+  readonly ofAccount?: boolean;
 }
 
 /** Tries one target, again if a pooled connection was dead. Undefined: delivered. An error: it cannot be translated. */
@@ -111,12 +134,18 @@ function tryOffer(
   offer: Offer,
   tools: DeliverTools,
 ): Promise<Failed | GatewayError | undefined> {
-  const { vendor, parties } = partiesOf(x, offer, tools, revisionsOf(x, tools.pipeline, tools.log));
+  const known = tools.refusedFields.without(offer, offer.style === x.style!.name);
+  const { vendor, parties } = partiesOf(x, known, tools, revisionsOf(x, tools.pipeline, tools.log));
   const attempt = beginAttempt(x, offer, tools.clock);
   return attemptOffer(parties, attempt, vendor, tools).then(
     (outcome) => {
-      endAttempt(x, attempt, tools);
-      return outcome;
+      const words = outcome instanceof GatewayError ? outcome.message : outcome?.words;
+      const adding = words === undefined ? undefined : addWords(x, attempt, words);
+      const end = (): typeof outcome => {
+        endAttempt(x, attempt, tools);
+        return outcome;
+      };
+      return adding instanceof Promise ? adding.then(end) : end();
     },
     (error) => {
       // The client disconnected, or the gateway has a bug; neither is the channel's failure.
@@ -158,14 +187,19 @@ async function attemptOffer(
   } catch (error) {
     // The client may have disconnected while an image was fetched.
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
-    if (!(error instanceof GatewayError)) throw error;
+    if (!(error instanceof GatewayError)) return failedInVendor(parties, attempt, error, tools);
     // It does not mean that the channel is unhealthy, and another channel may accept the request.
     attempt.cut = true;
-    attempt.reason = error.message;
     return error;
   }
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  let request = toUpstream(parties, attempt, conveyance.body, tools.proxies);
+  let request: UpstreamRequest;
+  try {
+    request = toUpstream(parties, attempt, conveyance.body, tools.proxies);
+  } catch (error) {
+    return failedInVendor(parties, attempt, error, tools);
+  }
+  const bare = request;
   if (vendor.sign !== undefined) {
     const signing = await signed(request, vendor, parties, tools);
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
@@ -176,6 +210,13 @@ async function attemptOffer(
   }
   const { frames } = parties.dialect;
   let result = await makeAttempt(x, attempt, request, conveyance, frames, tools);
+  if (result.kind === 'status' && mustSignAgain(vendor, result.status) && x.stoppedBy === undefined) {
+    const signing = await signed(bare, vendor, parties, tools, true);
+    if (x.stoppedBy === undefined && !(signing instanceof Error) && isSignedAnew(signing.headers, request.headers)) {
+      request = signing;
+      result = await makeAttempt(x, attempt, request, conveyance, frames, tools);
+    }
+  }
   const refused = result.kind === 'status' && (result.status === 400 || result.status === 404);
   const { earlier } = x.call;
   // For a client that has disconnected, a running attempt may finish, but no new one starts.
@@ -185,6 +226,11 @@ async function attemptOffer(
     x.call = { ...x.call, earlier: { ...earlier, channel: undefined } };
     return attemptOffer(parties, attempt, vendor, tools);
   }
+  const field = unwanted(parties, result, conveyance);
+  if (field !== undefined) {
+    const offer = tools.refusedFields.add(parties.offer, field);
+    return attemptOffer({ ...parties, offer }, attempt, vendor, tools);
+  }
   if (result.kind === 'failed' && result.how.stale) {
     // A dead pooled connection fails at once; a later failure may mean that the vendor has processed the complete
     // request.
@@ -193,6 +239,36 @@ async function attemptOffer(
       result = await makeAttempt(x, attempt, { ...request, fresh: true }, conveyance, frames, tools);
   }
   return await judge(x, attempt, result, vendor, conveyance, tools);
+}
+
+/** The plugin of a vendor, or of a style, has failed to make the request: a mistake in its code, which another channel may not have. */
+async function failedInVendor(
+  { x, offer }: Parties,
+  attempt: Attempt,
+  error: unknown,
+  { log }: DeliverTools,
+): Promise<Failed> {
+  const { name: channel, vendor } = offer.channel;
+  const message = await withoutRequest(error instanceof Error ? error.message : String(error), x.call);
+  const facts = { vendor, channel, exchange: x.id, error: { message } };
+  log.error('the request to a vendor could not be made', { ...originOf(error), ...facts });
+  attempt.cut = true;
+  attempt.reason = `the plugin of the vendor ${vendor} failed`;
+  return { error: toGatewayError(error), final: false };
+}
+
+/**
+ * What the vendor refused by name although the client did not choose it for this vendor: an optional member of a translated request, or the
+ * reasoning of another model. A client of the same style hears from the vendor itself what else it refuses.
+ */
+function unwanted(
+  { clientStyle, vendorStyle, offer }: Parties,
+  result: AttemptResult,
+  { body }: Conveyance,
+): string | undefined {
+  if (result.kind !== 'status' || !Buffer.isBuffer(body)) return undefined;
+  const isRefused = result.status === 400 || result.status === 422;
+  return isRefused ? refusedField(result.body, body, offer, clientStyle === vendorStyle) : undefined;
 }
 
 /** Undefined if the answer was delivered. Throws if no other channel may be tried. */
@@ -214,7 +290,7 @@ function judge(
         ? failedWith(attempt, result.failure, result.reason)
         : failedInside(x, attempt, result.error);
     case 'status':
-      return judgeStatus(x, attempt, result, vendor, conveyance);
+      return judgeStatus(x, attempt, result, vendor, conveyance, tools.clock);
     case 'whole':
       return judgeWhole(x, attempt, result, conveyance, tools);
   }
@@ -253,7 +329,8 @@ function judgeAnswer(
   if (answer.error !== undefined) {
     if (!answer.error.refused) return failedInside(x, attempt, answer.error);
     const words = quoted(answer.error.message, attempt.offer.channel);
-    return { ...failedWith(attempt, 'refused', words), error: retold(400, words, attempt.offer), final: true };
+    const failed = failedWith(attempt, 'refused', undefined);
+    return { ...failed, words, error: retold(400, words, attempt.offer), final: true };
   }
   x.usage = withUnsaid(answer.usage, x.call, attempt.offer, undefined);
   endAttempt(x, attempt, tools);
@@ -313,15 +390,18 @@ async function relayRefusal(
   send(x.response, error.status, answerHeaders(x.id, x.answerHeaders, own), text);
 }
 
-/** A vendor's refusal with all its fields and those of our own errors: text members, our request id. */
+/**
+ * A vendor's refusal with all its members as they are, and those of our own errors that it lacks. Two are ours: the message, which does not name
+ * the operator's account, and the code of an overflow, by which clients shorten the conversation.
+ */
 function inOurForm(theirs: JsonObject, ours: JsonObject): JsonObject {
+  const own = ours.error as JsonObject & { readonly message: string; readonly code: string };
   const vendorError = theirs.error as JsonObject;
-  const own = ours.error as JsonObject;
-  return {
-    ...theirs,
-    ...ours,
-    error: { ...vendorError, ...own, ...(typeof vendorError.type === 'string' && { type: vendorError.type }) },
-  };
+  const { message, code } = own;
+  const missing = Object.entries(own).filter(([name]) => !Object.hasOwn(vendorError, name));
+  const isOverflow = code === coreErrors.context_length_exceeded.about.code;
+  const error = { ...vendorError, ...Object.fromEntries(missing), message, ...(isOverflow && { code }) };
+  return { ...theirs, ...ours, error };
 }
 
 function judgeStatus(
@@ -330,18 +410,23 @@ function judgeStatus(
   answer: Extract<AttemptResult, { kind: 'status' }>,
   vendor: Vendor,
   conveyance: Conveyance,
+  clock: Clock,
 ): Failed {
   const { status, headers, body } = answer;
   const { offer } = attempt;
-  attempt.retryAfterMs = retryAfter(headers);
+  const isBusy = status === 429 || status >= 500;
+  attempt.retryAfterMs = retryAfter(headers, clock.now(), isBusy ? body : undefined);
   const vendorError = refusalIn(body);
   const words = vendorError === undefined || givesAway(body, offer.channel) ? undefined : vendorError.message;
-  const why =
-    vendorError === undefined ? `status ${status}` : `status ${status}: ${quoted(vendorError.message, offer.channel)}`;
+  const why = `status ${status}`;
+  const said = vendorError && { words: quoted(vendorError.message, offer.channel) };
   const theirs = words === undefined || conveyance.foreign ? undefined : errorObjectIn(body);
   if (vendorError !== undefined && isContextOverflow(vendorError) && !NEVER_OVERFLOW.has(status)) {
-    const failed = failedWith(attempt, 'refused', why);
-    const error = overflowError(words ?? 'The prompt is too long for the model.');
+    const failed = { ...failedWith(attempt, 'refused', why), ...said };
+    const field = isObject(theirs?.error) ? text(theirs.error.param) : '';
+    const error = overflowError(words ?? 'The prompt is too long for the model.').with(
+      field === '' ? {} : { param: field },
+    );
     return { ...failed, error, ...(theirs && { theirs: { offer, body: theirs } }), final: true };
   }
   const verdict = vendor.judge?.(status, headers, body);
@@ -354,7 +439,14 @@ function judgeStatus(
       : verdict === 'relay'
         ? 'refused'
         : failureOf(status, next);
-  const failed = { ...failedWith(attempt, failure, unpaid ? `${why} (unpaid)` : why), final: !next };
+  // Says nothing about the channel's health, but the account of another key or channel may have made the reasoning.
+  const ofAccount = failure === 'refused' && vendorError !== undefined && isOfOtherAccount(vendorError);
+  const failed = {
+    ...failedWith(attempt, failure, unpaid ? `${why} (unpaid)` : why),
+    ...said,
+    final: !next && !ofAccount,
+    ...(ofAccount && { ofAccount }),
+  };
   if (unpaid) return failed;
   if (theirs !== undefined && CLIENTS_BUSINESS.has(status)) {
     return { ...failed, error: quotedError(attempt, status, theirs), theirs: { offer, body: theirs } };
@@ -373,19 +465,23 @@ function judgeStatus(
 /** An attempt whose answer is an error of the vendor, or whose stream fails before a part of it was sent. */
 function failedInside(x: LiveExchange, attempt: Attempt, error: VendorError): Failed {
   const words = quoted(error.message, attempt.offer.channel);
-  const reason = `an error in a success: ${words}`;
+  const failed = (failure: FailureKind): Failed => ({
+    ...failedWith(attempt, failure, 'an error in a success'),
+    words,
+  });
   switch (faultOf(error)) {
     case 'overflow':
-      return { ...failedWith(attempt, 'refused', reason), error: overflowError(words), final: true };
+      return { ...failed('refused'), error: overflowError(words), final: true };
     case 'unpaid':
-      return failedWith(attempt, 'credential', reason);
+      return failed('credential');
     case 'limited':
-      return failedWith(attempt, 'busy', reason);
+      attempt.retryAfterMs = delayIn(error.message);
+      return failed('busy');
     case 'overloaded':
-      return { ...failedWith(attempt, 'busy', reason), error: overloadedError(overloadedStatus(x)) };
+      return { ...failed('busy'), error: overloadedError(overloadedStatus(x)) };
     default:
       return {
-        ...failedWith(attempt, 'broken', reason),
+        ...failed('broken'),
         error: coreErrors.bad_upstream_response(`The vendor failed: ${withoutAccounts(words)}`),
       };
   }
@@ -402,7 +498,7 @@ function errorObjectIn(body: Buffer): JsonObject | undefined {
   return isObject(value) && isObject(value.error) && typeof value.error.message === 'string' ? value : undefined;
 }
 
-/** The vendor's original error, with text in all its members. */
+/** The vendor's refusal as one of our errors, for records and for clients of other styles. */
 function quotedError(attempt: Attempt, status: number, { error }: JsonObject): GatewayError {
   const { message, code, param } = error as JsonObject;
   const headers = status === 429 ? retryHeaders(attempt.retryAfterMs ?? USUAL_RETRY_MS) : wished(attempt);
@@ -452,7 +548,7 @@ export function failureOf(status: number, next: boolean): FailureKind {
 }
 
 /** Records why the attempt failed, and returns the error for the client if it is the last attempt. */
-function failedWith(attempt: Attempt, failure: FailureKind, reason: string): Failed {
+function failedWith(attempt: Attempt, failure: FailureKind, reason: string | undefined): Failed {
   attempt.failure = failure;
   attempt.reason = reason;
   return { error: errorOf(failure, attempt), final: false };
@@ -477,14 +573,20 @@ export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
         headers: refuser(attempt.offer),
       });
     case 'credential':
+      return coreErrors.upstream_error(OPERATORS).with({ headers: { 'x-should-retry': 'false' } });
     case 'status':
       return coreErrors.upstream_error();
   }
 }
 
+/** Clients would retry for minutes, and show words of the vendor that are meant for its customer. */
+const OPERATORS =
+  "The gateway's account at the vendor cannot be used. Trying again does not help. Tell the administrator of the gateway.";
+
 /** The path below the channel's url. */
 export function pathOf({ x, offer, dialect }: Parties): string {
-  return typeof dialect.path === 'string' ? dialect.path : dialect.path(x.call, offer, x);
+  const path = typeof dialect.path === 'string' ? dialect.path : dialect.path(x.call, offer, x);
+  return x.call.operation === undefined ? path : path + x.call.operation;
 }
 
 /** The upstream request. */
@@ -504,7 +606,7 @@ function toUpstream(
     // Compressed answers cannot be metered.
     'accept-encoding': 'identity',
     'user-agent': 'turnpike',
-    ...dialect.headers(channel, call, clientStyle === vendorStyle ? x : undefined),
+    ...dialect.headers(channel, call, clientStyle === vendorStyle ? x : undefined, offer.quirks),
   };
   if (x.upstreamHeaders !== undefined) addHeaders(headers, x.upstreamHeaders(attempt));
   addHeaders(headers, channel.headers);
@@ -517,10 +619,11 @@ function signed(
   vendor: Vendor,
   { x, offer: { channel } }: Parties,
   { clock }: DeliverTools,
+  refused = false,
 ): Promise<UpstreamRequest | Error> {
   const url = new URL(request.origin + request.path);
   const { method = 'POST', headers, body } = request;
-  return signedHeaders(vendor, channel, { method, url, headers, body }, { clock, signal: x.signal }).then(
+  return signedHeaders(vendor, channel, { method, url, headers, body }, { clock, signal: x.signal }, refused).then(
     (all) => ({ ...request, headers: all }),
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
   );
@@ -551,23 +654,4 @@ function addressOf(channel: Channel, url: string, proxies: OutgoingProxies): Add
     lastAddresses.set(channel, address);
   }
   return address;
-}
-
-/** The vendor's `retry-after-ms`, or `retry-after` in seconds or as a date, in milliseconds. */
-export function retryAfter(headers: Headers): number | undefined {
-  const ms = Number.parseFloat(headers['retry-after-ms'] ?? '');
-  if (Number.isFinite(ms) && ms >= 0) return Math.min(ms, MAX_RETRY_AFTER_MS);
-  const text = headers['retry-after'];
-  if (text === undefined) return undefined;
-  const seconds = /^\d+(\.\d+)?$/.test(text)
-    ? Number(text)
-    : (Date.parse(text) - Date.parse(headers.date ?? '')) / 1_000;
-  if (!Number.isFinite(seconds) || seconds < 0) return undefined;
-  return Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS);
-}
-
-/** The two headers from which clients read when to retry. */
-export function retryHeaders(ms: number): Record<string, string> {
-  const capped = Math.min(Math.max(ms, 1), MAX_RETRY_AFTER_MS);
-  return { 'retry-after': String(Math.ceil(capped / 1_000)), 'retry-after-ms': String(Math.ceil(capped)) };
 }

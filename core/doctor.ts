@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { createAsk } from './ask.ts';
+import { createAsking } from './ask.ts';
 import { type Assembly, type Plan, planOf, rehearse } from './assembly.ts';
 import { readBackup } from './backups/section.ts';
 import { reportOf } from './check.ts';
@@ -17,8 +17,11 @@ import { silentLog } from './log.ts';
 import { isOnServer, keySourceOf, openForCommand, storeFileOf, unfitKey } from './opening.ts';
 import { StoreInUse } from './plugin.ts';
 import { version } from './running.ts';
+import { confusesNames } from './runtime/json-parse.ts';
 import { CORE_TABLES, pendingMigrations } from './store.ts';
 import { openUpstream } from './upstream.ts';
+import { connectionsWithin, descriptorLimit } from './workers/descriptors.ts';
+import { machineMemory, memoryForBodies } from './workers/memory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -28,6 +31,8 @@ export interface GatewayFacts {
   readonly startedMs: number;
   readonly proxy: ReturnType<Running['proxy']>;
   readonly backups: BackupSchedule | null;
+  /** Its limit of open files; null if it is not known. */
+  readonly descriptors?: number | null;
 }
 
 /** Examines everything, for a command. Never rejects because of a finding. */
@@ -56,7 +61,7 @@ export async function examine(plan: Plan, own?: GatewayFacts): Promise<readonly 
   try {
     let assembly: Assembly;
     try {
-      assembly = await rehearse(plan, { ask: (...of) => createAsk(upstream, systemClock, ...of) });
+      assembly = await rehearse(plan, { ask: (...of) => createAsking(upstream, systemClock, ...of) });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       return [
@@ -75,7 +80,14 @@ export async function examine(plan: Plan, own?: GatewayFacts): Promise<readonly 
         found.push({ topic: 'gateway', level: 'problem', text: reasonOf(error) });
         return undefined;
       }));
-    found.push(...(await storeOf(plan, facts)), ...disk(plan), ...proxies(assembly, facts), ...backups(plan, facts));
+    found.push(
+      ...(await storeOf(plan, facts)),
+      ...disk(plan),
+      ...descriptors(facts),
+      memoryOf(assembly),
+      ...proxies(assembly, facts),
+      ...backups(plan, facts),
+    );
     found.push(...(await diagnosesOf(assembly)));
     return found;
   } finally {
@@ -136,12 +148,18 @@ function clientOf({ values }: Plan): UpstreamSection['client'] {
 }
 
 /** End of support of each even version, from the release schedule of Node.js (nodejs/Release, schedule.json). */
-const NODE_ENDS: Readonly<Record<number, string>> = { 20: '2026-04-30', 22: '2027-04-30', 24: '2028-04-30' };
+const NODE_ENDS: Readonly<Record<number, string>> = {
+  20: '2026-04-30',
+  22: '2027-04-30',
+  24: '2028-04-30',
+  26: '2029-04-30',
+};
 
 function nodeVersion(): Diagnosis {
   const major = Number(process.versions.node.split('.')[0]);
   const end = NODE_ENDS[major];
-  const text = `Turnpike ${version}, Node ${process.versions.node}`;
+  const mended = confusesNames ? ' (its JSON.parse confuses member names; Turnpike mends that at its start)' : '';
+  const text = `Turnpike ${version}, Node ${process.versions.node}${mended}`;
   if (end === undefined || Date.parse(end) > systemClock.now()) return { topic: 'versions', level: 'ok', text };
   const advice = 'install a supported version of Node';
   return { topic: 'versions', level: 'warning', text: `${text}, which has had no updates since ${end}`, advice };
@@ -245,6 +263,7 @@ async function storeOf(plan: Plan, facts: GatewayFacts | undefined): Promise<rea
   }
 }
 
+const MIB = 1_024 ** 2;
 const GIB = 1_024 ** 3;
 const SCARCE_SHARE = 0.1;
 
@@ -254,10 +273,34 @@ function disk(plan: Plan): readonly Diagnosis[] {
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
   const { bavail, blocks, bsize } = statfsSync(folder);
   const [free, all] = [bavail * bsize, blocks * bsize];
-  const text = `${(free / GIB).toFixed(1)} of ${(all / GIB).toFixed(1)} GB are free at ${folder}`;
+  const text = `${(free / GIB).toFixed(1)} of ${(all / GIB).toFixed(1)} GiB are free at ${folder}`;
   const advice = 'free space, or move the database to a larger disk';
   const level = free < GIB / 4 ? 'problem' : free < Math.min(GIB, all * SCARCE_SHARE) ? 'warning' : 'ok';
   return [{ topic: 'disk', level, text, ...(level !== 'ok' && { advice }) }];
+}
+
+/** Below this, a busy gateway refuses connections. */
+const FEW_DESCRIPTORS = 8_192;
+
+/** How many files the running gateway may have open; without one, this process. */
+function descriptors(facts: GatewayFacts | undefined): readonly Diagnosis[] {
+  const limit = facts?.descriptors ?? descriptorLimit();
+  if (limit === undefined) return [];
+  const text = `${limit} files and connections may be open in each process; it accepts ${connectionsWithin(limit)} connections of clients`;
+  if (limit >= FEW_DESCRIPTORS) return [{ topic: 'open files', level: 'ok', text }];
+  const advice =
+    'raise the limit: `ulimit -n 65536` in the shell, `LimitNOFILE=65536` in a systemd unit, `--ulimit nofile=65536` of a container';
+  return [{ topic: 'open files', level: 'warning', text, advice }];
+}
+
+/** Whether the machine has the memory that the configuration gives to bodies. */
+function memoryOf({ listen }: Assembly): Diagnosis {
+  const [configured, { total }] = [listen.body.inFlight.memory.total, memoryForBodies(listen)];
+  const mib = (bytes: number): string => `${Math.floor(bytes / MIB)} MiB`;
+  const text = `${mib(machineMemory())} of memory; the bodies of running requests may use ${mib(total)} in each process`;
+  if (total >= configured) return { topic: 'memory', level: 'ok', text };
+  const advice = `more memory for the ${mib(configured)} of listen.body.inFlight.memory.total, or a lower value there`;
+  return { topic: 'memory', level: 'warning', text, advice };
 }
 
 const LOOPBACK = /^(127\.|localhost$|::1$)/;

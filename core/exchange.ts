@@ -4,15 +4,18 @@ import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
 import type { CallContent, Given } from './content.ts';
 import type { Attempt, Call, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
-import type { JsonObject } from './contracts/json.ts';
+import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Style } from './contracts/style.ts';
 import { Dictionary } from './dictionary.ts';
 import type { Head } from './head.ts';
 import { newId } from './id.ts';
 import type { Holding } from './intake.ts';
+import { scanJson, UNLIMITED } from './json.ts';
 import type { Awaitable, Exchange, PassthroughRoute } from './plugin.ts';
 import type { Member } from './roll.ts';
+import { exactJson, exactMember } from './translation/exact.ts';
+import { saneUsage } from './upstream/sane-usage.ts';
 import { inWholes } from './usage.ts';
 
 /** The base of calls and of requests for routes. */
@@ -99,6 +102,8 @@ export class LiveExchange extends Entry implements Exchange, Member {
   holding: Holding | undefined;
   /** Warnings about fields that the gateway changes or ignores. */
   dropped: readonly string[] = NONE;
+  /** Tools of the request that are not sent. */
+  leftOut: readonly string[] = NONE;
   /** True once the client has disconnected. */
   gone = false;
   /** The answer, if its head was sent before its length was known. */
@@ -116,11 +121,14 @@ export class LiveExchange extends Entry implements Exchange, Member {
   #abort: AbortController | undefined;
   #onStop: ((error: Error) => void) | undefined;
   #stoppedBy: Error | undefined;
+  #reported: Usage | undefined;
   #usage: Usage | undefined;
   /** The meter of the running stream: usage so far. */
   running: (() => Usage | undefined) | undefined;
   /** Returns the client's whole answer. */
   answered: (() => JsonObject | undefined) | undefined;
+  /** What its vendor goes on with after the end of the stream. */
+  goesOn: (() => JsonObject | undefined) | undefined;
   /** The same for a stream that is collected for a plugin. */
   collected: (() => JsonObject | undefined) | undefined;
   /** A plugin needs the whole answer. */
@@ -150,28 +158,39 @@ export class LiveExchange extends Entry implements Exchange, Member {
     if (idHeader !== undefined) this.answerHeaders[idHeader] = this.id;
   }
 
+  override header(name: string, value: string): void {
+    super.header(name, value);
+    const alias = this.style?.ingress?.headerAliases?.[name];
+    if (alias !== undefined) super.header(alias, value);
+  }
+
   get query(): URLSearchParams {
     this.#query ??= new URLSearchParams(this.#search);
     return this.#query;
   }
 
   get call(): Call {
-    if (this.#call === undefined) throw new Error('an exchange has no call before `admit`');
+    if (this.#call === undefined) throw new Error('this request has no call: its body was not read; use `callIfRead`');
     return this.#call;
   }
   set call(call: Call) {
     this.#call = call;
   }
-  /** The same for an answer that was already parsed. */
-  get callSoFar(): Call | undefined {
+  get callIfRead(): Call | undefined {
     return this.#call;
   }
 
   get usage(): Usage | undefined {
-    return this.#usage ?? inWholes(this.running?.());
+    if (this.#usage !== undefined) return this.#usage;
+    const { reported } = this;
+    return reported && saneUsage(reported).usage;
   }
   set usage(usage: Usage | undefined) {
-    this.#usage = inWholes(usage);
+    this.#reported = inWholes(usage);
+    this.#usage = this.#reported && saneUsage(this.#reported).usage;
+  }
+  get reported(): Usage | undefined {
+    return this.#reported ?? inWholes(this.running?.());
   }
 
   get share(): number | undefined {
@@ -182,6 +201,10 @@ export class LiveExchange extends Entry implements Exchange, Member {
 
   answer(): JsonObject | undefined {
     return this.outcome === 'served' ? (this.answered?.() ?? this.collected?.()) : undefined;
+  }
+
+  pending(): JsonObject | undefined {
+    return this.goesOn?.();
   }
 
   keepAnswer(): void {
@@ -224,6 +247,30 @@ export class LiveExchange extends Entry implements Exchange, Member {
     // If the client's own limit is lower, it remains the bound.
     if (bounds.outputTokens !== undefined && bounds.outputTokens <= outputTokens) return;
     this.call = { ...this.call, bounds: { ...bounds, outputTokens } };
+  }
+
+  leaveOut(uses: readonly string[]): void {
+    const { call } = this;
+    const isKept = (tool: Json): boolean => !uses.includes(this.style?.ingress?.runs?.(tool) ?? '');
+    const without = (body: JsonBody): JsonBody => {
+      const tools = exactMember(body, 'tools') as readonly Json[];
+      return scanJson(body.patched({ tools: exactJson(tools.filter(isKept)) }), UNLIMITED);
+    };
+    const { bounds, conversation, earlier } = call;
+    const kept = Object.entries(bounds.uses?.() ?? {}).filter(([name]) => !uses.includes(name));
+    this.call = {
+      ...call,
+      body: without(call.body),
+      bounds: { ...bounds, uses: () => (kept.length === 0 ? undefined : Object.fromEntries(kept)) },
+      ...(earlier !== undefined && { earlier: { ...earlier, body: without(earlier.body) } }),
+      ...(conversation !== undefined && {
+        conversation: {
+          ...conversation,
+          tools: conversation.tools.filter((tool) => tool.type !== 'hosted' || isKept(tool.raw)),
+        },
+      }),
+    };
+    this.leftOut = uses;
   }
 
   watch(look: (textLength: number) => Promise<void> | undefined): void {

@@ -8,7 +8,7 @@ import type { Decision, ExplainedOffer } from './contracts/explaining.ts';
 import type { KeyPlaces } from './contracts/key-places.ts';
 import type { Style } from './contracts/style.ts';
 import { type ExplainTools, explainCall, type SupposedFile } from './explain.ts';
-import { type CommandRequest, UsageError } from './plugin.ts';
+import { type CommandAnswer, type CommandRequest, UsageError } from './plugin.ts';
 
 /** The dependencies of the command, and where requests may contain a key. */
 interface Tools extends ExplainTools {
@@ -16,8 +16,8 @@ interface Tools extends ExplainTools {
 }
 
 /** Runs the command. Throws `CommandFailed` with the full output if the call would be refused. */
-export async function runExplain(request: CommandRequest, tools: Tools): Promise<string> {
-  const { values, stdin } = request;
+export async function runExplain(request: CommandRequest, tools: Tools): Promise<CommandAnswer> {
+  const { stdin } = request;
   const key = required(request, 'key');
   const body = required(request, 'body');
   const style = styleOf(required(request, 'style'), tools);
@@ -32,9 +32,9 @@ export async function runExplain(request: CommandRequest, tools: Tools): Promise
     },
     tools,
   );
-  const text = values.json === true ? `${JSON.stringify(decision)}\n` : describeDecision(decision);
-  if (decision.refusal !== undefined) throw new CommandFailed(text);
-  return text;
+  const answer = { text: describeDecision(decision), json: decision };
+  if (decision.refusal !== undefined) throw new CommandFailed(answer);
+  return answer;
 }
 
 /** Puts the key where clients do. */

@@ -4,7 +4,7 @@ import { errorIn, toGatewayError } from './answers.ts';
 import { tooLarge } from './body.ts';
 import { multipartStream } from './body-stream.ts';
 import type { Clock } from './clock.ts';
-import { inspectCall } from './content.ts';
+import { inspectInTurn } from './content.ts';
 import type { Call, Offer, Upload } from './contracts/call.ts';
 import type { Block } from './contracts/conversation.ts';
 import { coreErrors } from './contracts/errors.ts';
@@ -101,7 +101,7 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
     }
   });
   const isRead = refused === undefined;
-  refused ??= await refusalOf(async () => inspectCall(known, pipeline, 'explain'));
+  refused ??= await refusalOf(async () => inspectInTurn(known, pipeline, 'explain'));
 
   const plugins: Decision['plugins'][number][] = [];
   let offerings: readonly Offering[] = [];
@@ -121,6 +121,12 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
     if (offerings.length === 0) offerings = offers;
   }
 
+  const orderRefusal = await refusalOf(async () => {
+    if (offerings.length === 0) return;
+    const byOffer = new Map(offerings.map((offering) => [offering.offer, offering]));
+    offerings = pipeline.order(known, [...byOffer.keys()]).map((offer) => byOffer.get(offer)!);
+  });
+  refused ??= orderRefusal;
   const offers: ExplainedOffer[] = [];
   let last: GatewayError | undefined;
   let tries = 0;
@@ -185,8 +191,8 @@ interface Statements {
 /** A plugin's explanation; undefined if it does not take part in calls. */
 async function ask({ parts }: Player, x: Known): Promise<Statements | undefined> {
   if (parts.explain === undefined) {
-    const { enter, inspect, admit, route, revise } = parts;
-    if ([enter, inspect, admit, route, revise].every((phase) => phase === undefined)) return undefined;
+    const { enter, screen, inspect, admit, route, revise } = parts;
+    if ([enter, screen, inspect, admit, route, revise].every((phase) => phase === undefined)) return undefined;
     return { says: ['takes part, but does not explain how'], facts: {}, offers: [], refusal: undefined };
   }
   const says: string[] = [];

@@ -1,6 +1,7 @@
 /** Streams of JSON lines and other frames, each converted to a server-sent event: later code knows no others. */
 import type { FrameFormat, Frames, StreamEvent } from './contracts/vendor.ts';
-import type { EventSplitter } from './events.ts';
+import { createEventSplitter, type EventSplitter } from './events.ts';
+import { withoutParsed } from './log.ts';
 
 /** The `accept` header for a stream. */
 export function acceptOf(frames: Frames | undefined): string {
@@ -15,9 +16,58 @@ export function createFrameSplitter(
   maxBytes: number,
 ): EventSplitter | undefined {
   if (frames === undefined || frames === 'sse') return undefined;
-  if (frames === 'ndjson') return JSON_LINES.test(contentType) ? createLineSplitter(maxBytes) : undefined;
-  return contentType.startsWith(frames.mediaType) ? createFormatSplitter(frames, maxBytes) : undefined;
+  const isTheirs =
+    frames === 'ndjson'
+      ? JSON_LINES.test(contentType)
+      : mediaTypeOf(contentType).startsWith(mediaTypeOf(frames.mediaType));
+  return isTheirs ? framesOf(frames, maxBytes) : undefined;
 }
+
+/** The splitter for a stream in the vendor's frames. */
+export function framesOf(frames: Frames | undefined, maxBytes: number): EventSplitter {
+  if (frames === undefined || frames === 'sse') return createEventSplitter({ maxBytes });
+  return frames === 'ndjson' ? createLineSplitter(maxBytes) : createFormatSplitter(frames, maxBytes);
+}
+
+/** A content type without parameters, in lower case: media types ignore case. */
+export function mediaTypeOf(contentType: string): string {
+  return contentType.split(';')[0]!.trim().toLowerCase();
+}
+
+/**
+ * What the answer to a request for a stream is, by its first bytes: JSON, a stream of the vendor's frames, or neither.
+ * `open`: not known yet.
+ */
+export function recognized(
+  start: Buffer,
+  type: string,
+  frames: Frames | undefined,
+): 'json' | 'stream' | 'other' | 'open' {
+  const text = start.toString('latin1').replace(SPACE_AND_BOM, '');
+  const isJson = /^[{[]/.test(text);
+  if (frames === undefined || frames === 'sse') {
+    // An error may have the type of the stream that was requested.
+    if (isJson) return 'json';
+    if (mediaTypeOf(type) === 'text/event-stream' || EVENT_FIELD.test(text)) return 'stream';
+    return FIELDS.some((field) => field.startsWith(text)) ? 'open' : 'other';
+  }
+  const media = mediaTypeOf(type);
+  // Only the type could tell one line from a whole answer.
+  if (frames === 'ndjson')
+    return text === '' ? 'open' : !isJson || isPage(media) ? 'other' : media === 'application/json' ? 'json' : 'stream';
+  if (isJson) return 'json';
+  return /^(text\/|application\/(json|xml|xhtml))/.test(media) ? 'other' : 'stream';
+}
+
+function isPage(media: string): boolean {
+  return /^(text\/html|application\/xhtml)/.test(media);
+}
+
+/** A byte order mark or its first bytes, read as latin1, and space. */
+const SPACE_AND_BOM = /^(?:\xef(?:\xbb(?:\xbf|$)|$))?\s*/;
+const FIELDS = ['data', 'event', 'id', 'retry'];
+/** The first line of an event stream: a comment, or a field with or without a value. */
+const EVENT_FIELD = /^(?::|(?:data|event|id|retry)[:\r\n])/;
 
 /** The format has no registered type; these are in use. */
 const JSON_LINES = /^application\/(?:(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)|stream\+json)\b/i;
@@ -107,7 +157,8 @@ function createFormatSplitter(format: FrameFormat, maxBytes: number): EventSplit
       try {
         return cut(chunk);
       } catch (error) {
-        fault = `a frame of the stream is invalid: ${error instanceof Error ? error.message : String(error)}`;
+        const why = withoutParsed(error instanceof Error ? error.message : String(error));
+        fault = `a frame of the stream is invalid: ${why}`;
         return undefined;
       }
     },

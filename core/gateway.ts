@@ -1,10 +1,12 @@
 /** A gateway: store, plugins and server combined, reloaded as a whole, and closed in reverse order. */
 
+import './runtime/json-parse.ts';
+import { existsSync, realpathSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { hostname } from 'node:os';
 import { createAddressList } from './address.ts';
-import { createAsk } from './ask.ts';
+import { createAsking } from './ask.ts';
 import {
   type Assembly,
   assemble,
@@ -16,14 +18,15 @@ import {
   rehearse,
   type Surroundings,
 } from './assembly.ts';
+import { removeLeftBehind } from './backups/left-behind.ts';
 import { type Backups, createBackups } from './backups/schedule.ts';
 import { readBackup } from './backups/section.ts';
 import { endExchange } from './books.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, guardedClock, systemClock } from './clock.ts';
 import { digestOf } from './cluster/gateways.ts';
 import { aloneOf, type ClusterPeers, joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
-import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
+import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, EXIT, runCommand } from './commands.ts';
 import { storedCommand } from './complete-config.ts';
 import { readListen, type UpstreamSection } from './config/core-sections.ts';
 import { type ConfigFile, readConfig, reasons } from './config/file.ts';
@@ -55,6 +58,7 @@ import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
 import { LastingStates } from './lasting.ts';
+import { changedPlugins } from './loader.ts';
 import { type Log, type ProcessLog, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import {
@@ -89,7 +93,10 @@ import {
   type TableOwner,
 } from './store.ts';
 import { createInspecting } from './supposed.ts';
+import { createRefusedFields } from './translation/refused-fields.ts';
 import { openUpstream } from './upstream.ts';
+import { descriptorLimit } from './workers/descriptors.ts';
+import { memoryForBodies } from './workers/memory.ts';
 
 /** Options for opening a gateway. */
 export interface GatewayOptions {
@@ -170,7 +177,12 @@ export async function openPlanned(plan: Plan, options: GatewayOptions, alone: bo
 
 async function openOwner(plan: Plan, options: GatewayOptions, workers: number): Promise<Gateway> {
   const { createOwner } = await import('./workers/owner.ts');
-  const owner = createOwner({ ...options, clock: options.clock ?? systemClock, plan, workers });
+  const owner = createOwner({
+    ...options,
+    clock: guardedClock(options.clock ?? systemClock, (error) => options.log.error('a timer failed', { error })),
+    plan,
+    workers,
+  });
   return openInRole(await openToServe(plan, options.log, owner.sharing), plan, options, owner.roleAt);
 }
 
@@ -213,7 +225,8 @@ async function assembleInRole(
   store: OpenStore,
   options: GatewayOptions,
 ): Promise<Gateway> {
-  const { log, clock = systemClock, firstSecrets = {} } = options;
+  const { log, firstSecrets = {} } = options;
+  const clock = guardedClock(options.clock ?? systemClock, (error) => log.error('a timer failed', { error }));
   // A worker and a command never create tables.
   const mayMake = processRole.role === 'alone' || processRole.role === 'owner';
   const provided = new Map([[FirstStart.id, firstStart(firstSecrets, plan, mayMake)]]);
@@ -341,7 +354,7 @@ async function assembleGateway(
     },
     counters: () => current.assembly.find(Counters),
   });
-  const ask: Surroundings['ask'] = (...of) => createAsk(upstream, clock, ...of);
+  const ask: Surroundings['ask'] = (...of) => createAsking(upstream, clock, ...of);
   const configuring = createConfiguring({
     ...texts,
     judge,
@@ -376,6 +389,7 @@ async function assembleGateway(
     startedMs,
     proxy: running.service.proxy(),
     backups: backups.schedule() ?? null,
+    descriptors: descriptorLimit() ?? null,
   });
   const deadlines = createDeadlines(clock);
   const opaque = createOpaqueCarrier();
@@ -430,12 +444,13 @@ async function assembleGateway(
         [...assembly.styles.values()],
         routes,
         players.flatMap(({ parts }) => parts.passthroughRoutes ?? []),
+        Object.assign({}, ...players.map(({ parts }) => parts.pathAliases ?? {})),
       ),
       pipeline,
       guards,
       trusted: createAddressList(listen.trustProxy),
       origins: readOrigins(listen.cors),
-      limits: listen.body,
+      limits: { ...listen.body, inFlight: { ...listen.body.inFlight, memory: memoryForBodies(listen) } },
       intake,
       spoolDirectory: assembly.spoolDirectory,
       live: createRoll<LiveExchange>(begun),
@@ -448,6 +463,7 @@ async function assembleGateway(
         deadlines,
         clock,
         log,
+        refusedFields: createRefusedFields(),
         maxAttempts: listen.attempts.max,
         onDisconnect: listen.onDisconnect,
         conclude: (x, outcome) => endExchange(x, outcome, books),
@@ -467,9 +483,9 @@ async function assembleGateway(
       ...CORE_COMMANDS.reconcile,
       async run() {
         const findings = await reconcileAll();
-        const text = describeFindings(findings);
-        if (findings.some(({ faults }) => faults.length > 0)) throw new CommandFailed(text);
-        return text;
+        const answer = { text: describeFindings(findings), json: findings };
+        if (findings.some(({ faults }) => faults.length > 0)) throw new CommandFailed(answer);
+        return answer;
       },
     },
     {
@@ -479,7 +495,7 @@ async function assembleGateway(
     },
     backupNowCommand(backups, () => current.plan),
     backupCommand(plan, store, { log, clock }),
-    ...createConfigCommands({ source, configuring, judge, audit: () => current.assembly.find(Audit) }),
+    ...createConfigCommands({ source, configuring, audit: () => current.assembly.find(Audit) }),
     storedCommand(source, outside.vault),
     {
       ...CORE_COMMANDS.explain,
@@ -505,6 +521,8 @@ async function assembleGateway(
     if (!isWorker) {
       await configuring.loaded(next.file.text);
       log.info('gateway.yaml was reloaded');
+      const files = changedPlugins();
+      if (files.length > 0) log.warn('the code of plugins has changed; only a restart loads it', { files });
     }
     const retired = before.generation.live
       .empty()
@@ -581,7 +599,10 @@ async function assembleGateway(
     async listen() {
       const { listen, tls, file } = current.assembly;
       if (!isWorker)
-        control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
+        control = await openControl(
+          controlPath(storeFileOf(current.plan)),
+          (line) => explainsOther(line, options.configFile) ?? runCommand(commands(), line),
+        );
       server = createGatewayServer({
         ...processRole.server,
         // Connections between processes of one machine are not encrypted.
@@ -596,6 +617,15 @@ async function assembleGateway(
       const port = await processRole.listen(server);
       if (!isWorker) {
         await configuring.loaded(file.text);
+        await source
+          .sweep?.(clock.now())
+          .catch((error: unknown) =>
+            log.warn('drafts of the configuration that a crash has left could not be removed', { error }),
+          );
+        if (!isOnServer(current.plan))
+          await removeLeftBehind(storeFileOf(current.plan), clock.now()).catch((error: unknown) =>
+            log.warn('copies of the database that a crash has left could not be removed', { error }),
+          );
         stopWatching = watchSources(() => current.assembly.file, source, clock, reloadOrLog);
         peers.on(CHANGED, () => void reloadOrLog());
       }
@@ -620,9 +650,21 @@ function backupNowCommand(backups: Backups, plan: () => Plan): Command {
     async run({ remark }) {
       const { name, tookMs } = await backups.run();
       if (readBackup(plan().values.backup)?.encrypt !== 'master-key') remark(keepKey(plan()));
-      return `${name} was stored in ${backups.schedule()?.to} and proven in ${(tookMs / 1_000).toFixed(1)} s`;
+      const to = backups.schedule()?.to;
+      return {
+        text: `${name} was stored in ${to} and proven in ${(tookMs / 1_000).toFixed(1)} s`,
+        json: { name, to, took_ms: tookMs },
+      };
     },
   };
+}
+
+/** Refuses to explain a call with another configuration than the one that runs: the answer would be about this one. */
+function explainsOther({ argv, configFile }: CommandLine, own: string): Promise<CommandResult> | undefined {
+  if (argv[0] !== CORE_COMMANDS.explain.name || configFile === undefined) return undefined;
+  if (!existsSync(configFile) || realpathSync(configFile) === realpathSync(own)) return undefined;
+  const stderr = `a gateway with the configuration ${own} runs on this store, so calls are explained by that: \`turnpike check\` judges ${configFile}\n`;
+  return Promise.resolve({ code: EXIT.failed, stdout: '', stderr });
 }
 
 /** Time for clients to receive the error when they are cut off. */

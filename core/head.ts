@@ -4,6 +4,7 @@ import type { Headers } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
 import { Dictionary } from './dictionary.ts';
 import type { GatewayError } from './errors.ts';
+import { codingOf } from './incoming/codings.ts';
 
 /** The parsed head, used by all later code. */
 export interface Head {
@@ -15,6 +16,8 @@ export interface Head {
   /** Declared length of the body; undefined if it is chunked. */
   readonly length: number | undefined;
   readonly hasBody: boolean;
+  /** How the body is compressed; undefined if it is not. `length` is that of the compressed body. */
+  readonly coding: string | undefined;
 }
 
 /** Maximum number of headers; more are refused, because node silently drops those beyond its own limit. */
@@ -25,6 +28,8 @@ const METHOD_SET: ReadonlySet<string> = new Set(METHODS.split(', '));
 const HOST = /^[A-Za-z0-9.\-:[\]]+$/;
 /** Visible ASCII without `#` and `\`, which proxies and servers interpret differently. */
 const TARGET = /^\/[!"$-[\]-~]*$/;
+/** The target of a request to a proxy: `http://host/path`. Servers accept it, too (RFC 9112, 3.2.2). */
+const ABSOLUTE = /^https?:\/\/((?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d*)?)(?=[/?]|$)/i;
 /** Encoded dots and separators: used to make two parsers see different paths. */
 const DISGUISED = /%2e|%5c|%00|\/\/|\/\.{1,2}([/;]|$)/i;
 /** Duplicates of these could be interpreted differently by two parsers. */
@@ -46,24 +51,53 @@ export function readHead(request: IncomingMessage): Head {
   if (!METHOD_SET.has(method)) throw methodNotServed();
   const headers = readHeaders(request.rawHeaders);
   checkVersion(request.httpVersion, headers);
+  const coding = codingOf(headers['content-encoding']);
   checkHost(request.httpVersion, headers);
   checkExpectation(headers.expect);
-  const target = request.url ?? '';
+  const target = originForm(request.url ?? '', headers);
   if (target.length > MAX_TARGET) {
     throw coreErrors.uri_too_long(MAX_TARGET);
+  }
+  if (target === '*' && method === 'OPTIONS') {
+    return { method, path: target, search: '', headers, length: undefined, hasBody: false, coding };
   }
   const question = target.indexOf('?');
   const path = question < 0 ? target : target.slice(0, question);
   if (!TARGET.test(target) || DISGUISED.test(path)) {
     throw coreErrors.invalid_path();
   }
+  checkEncoding(path);
   const length = readLength(headers['content-length']);
   const hasBody = headers['transfer-encoding'] !== undefined || (length !== undefined && length > 0);
   if (hasBody && method !== 'POST' && method !== 'PUT') {
     throw coreErrors.unexpected_body(method);
   }
-  return { method, path, search: question < 0 ? '' : target.slice(question + 1), headers, length, hasBody };
+  return { method, path, search: question < 0 ? '' : target.slice(question + 1), headers, length, hasBody, coding };
 }
+
+/** The path and query of a target; the host of an absolute one replaces that of the header. */
+function originForm(target: string, headers: Record<string, string>): string {
+  const [whole, host] = target.startsWith('/') ? [] : (ABSOLUTE.exec(target) ?? []);
+  if (whole === undefined) return target;
+  headers.host = host!;
+  const rest = target.slice(whole.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** Refuses (400) a path whose encoded characters cannot be decoded: it names nothing. */
+function checkEncoding(path: string): void {
+  if (!path.includes('%')) return;
+  try {
+    decodeURIComponent(path);
+  } catch {
+    throw coreErrors.invalid_path(
+      'The path has a `%` that does not begin an encoded character of UTF-8. Encode `%` as `%25`.',
+    );
+  }
+}
+
+/** All methods that are served anywhere. */
+export const ALL_METHODS: readonly string[] = METHODS.split(', ');
 
 /** For unsupported methods, those that the parser refuses included. */
 export function methodNotServed(): GatewayError {
@@ -72,7 +106,7 @@ export function methodNotServed(): GatewayError {
     .with({ headers: { allow: METHODS } });
 }
 
-function readHeaders(raw: readonly string[]): Headers {
+function readHeaders(raw: readonly string[]): Record<string, string> {
   if (raw.length >= 2 * (MAX_HEADERS + 1)) {
     throw coreErrors.too_many_headers(MAX_HEADERS);
   }
@@ -100,9 +134,6 @@ function checkVersion(version: string, headers: Headers): void {
   }
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined)) {
     throw coreErrors.invalid_transfer_encoding();
-  }
-  if (headers['content-encoding'] !== undefined && headers['content-encoding'].toLowerCase() !== 'identity') {
-    throw coreErrors.unsupported_content_encoding();
   }
 }
 

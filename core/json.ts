@@ -1,12 +1,15 @@
 /** A JSON body after one scan of its bytes: members by name, parsed on demand. */
+import './runtime/json-parse.ts';
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { abridge, type Base64Ranges, LARGE, noBase64 } from './base64-ranges.ts';
+import { NestedNames } from './bytes/nested-names.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonBody, Outline, Span } from './contracts/json.ts';
 import { GatewayError } from './errors.ts';
 import { MAX_ANSWER_DEPTH, wordAt } from './json-text.ts';
 import { isNoText } from './translation/data-url.ts';
+import { exactTree, parseRisky } from './translation/exact.ts';
 import { isEmpty } from './translation/fields.ts';
 
 /** Limits on the structure of a body, not its size: to parse ten megabytes of `[` blocks for a second. */
@@ -111,7 +114,7 @@ class ScannedBody implements JsonBody {
 
   outline(): Outline {
     this.#outline ??=
-      this.#stretches.length === 0 ? { tree: this.tree(), bytesOf: NO_NAMES } : outlined(this.#abridged());
+      this.#stretches.length === 0 ? { tree: exactTree(this), bytesOf: NO_NAMES } : outlined(this.#abridged());
     return this.#outline;
   }
 
@@ -124,7 +127,6 @@ class ScannedBody implements JsonBody {
     const abridged = this.#abridged();
     await nextTurn();
     this.#outline ??= outlined(abridged);
-    if (this.#stretches.length === 0) this.#tree ??= this.#outline.tree;
     await nextTurn();
   }
 
@@ -153,7 +155,7 @@ const NONE: readonly Span[] = [];
 const NO_NAMES: Outline['bytesOf'] = new Map();
 
 function outlined({ text, bytesOf }: ReturnType<typeof abridge>): Outline {
-  return { tree: parseText(text), bytesOf };
+  return { tree: parseRisky(text) ?? parseText(text), bytesOf };
 }
 
 /** Any integer of this many digits is a safe integer. */
@@ -235,6 +237,8 @@ function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: 
   const members = new Map<string, Member>();
   const length = bytes.length;
   const closingQuote = stringReader(bytes, base64);
+  /** Of objects inside the body. */
+  const nested = strict ? new NestedNames(bytes, nameAt) : undefined;
   /** For every open object or array: is it an object? The outermost, the body itself, is not included. */
   const outer: boolean[] = [];
   let inObject = false;
@@ -290,6 +294,7 @@ function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: 
         expected = NOTHING;
         continue;
       }
+      if (inObject) nested?.close();
       inObject = outer.pop()!;
       expected = inObject ? AFTER_MEMBER : AFTER_ITEM;
       if (depth === 1) members.set(member, { start: valueStart, end: at, nameStart: memberStart, value: undefined });
@@ -318,8 +323,9 @@ function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: 
           } else {
             members.delete(member);
           }
-        } else if (strict && isPrototype(bytes, nameStart, nameEnd)) {
-          throw forbidden('__proto__');
+        } else if (nested !== undefined) {
+          if (isPrototype(bytes, nameStart, nameEnd)) throw forbidden('__proto__');
+          if (!nested.add(nameStart, nameEnd)) throw twice(nameAt(bytes, nameStart, nameEnd), start);
         }
         continue;
       }
@@ -343,6 +349,7 @@ function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: 
       at++;
       inObject = byte === OPEN_OBJECT;
       expected = inObject ? FIRST_NAME : FIRST_VALUE;
+      if (inObject && depth > 1) nested?.open();
       continue;
     } else {
       at = afterScalar(bytes, at, expected);
@@ -373,6 +380,13 @@ function unexpected(bytes: Buffer, at: number, expected: number): GatewayError {
 
 function forbidden(name: string): GatewayError {
   return invalid(`The body has a member \`${name}\`, which is never accepted. Leave it out.`);
+}
+
+/** Parsers differ in which of the two they take, so what is checked might not be what is served. */
+function twice(name: string, at: number): GatewayError {
+  return invalid(
+    `An object in the body has the member ${JSON.stringify(name)} twice, again at byte ${at}. Send it once.`,
+  );
 }
 
 /** A lookup table with 1 for each of these characters. */

@@ -1,5 +1,5 @@
 /** Finds a plugin by its name in gateway.yaml: a folder of `plugins/`, a path, a package. A failure stops the start. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { resolve as resolvePackage } from 'import-meta-resolve';
@@ -7,6 +7,7 @@ import { compiled, compiledOf, importOutside, readTypeScript } from './compiled.
 import { nearest } from './config/nearest.ts';
 import type { Plugin, Sections, StoreDriver } from './plugin.ts';
 import { problemOfPlugin } from './registration.ts';
+import { placePlugin } from './runtime/unexpected.ts';
 
 const SHIPPED = fileURLToPath(new URL('../plugins/', import.meta.url));
 
@@ -18,6 +19,8 @@ export async function loadPlugin(use: string, dir: string): Promise<Plugin<Secti
   const plugin = await loadDefault(use, dir);
   const problem = problemOfPlugin(plugin);
   if (problem !== undefined) throw new LoadError(`${use} is not a plugin: ${problem}`);
+  const source = locate(use, dir);
+  if (compiledOf(source) === undefined) placePlugin((plugin as Plugin<Sections>).name, realpathSync(source));
   return plugin as Plugin<Sections>;
 }
 
@@ -42,7 +45,19 @@ async function loadDefault(use: string, dir: string): Promise<unknown> {
 
 async function importSource(file: string): Promise<unknown> {
   await readTypeScript();
+  const { mtimeMs } = statSync(file);
+  if (!loadedAt.has(file)) loadedAt.set(file, mtimeMs);
   return importOutside(file);
+}
+
+/** The modification times of plugins outside the gateway when they were loaded: Node loads a module once. */
+const loadedAt = new Map<string, number>();
+
+/** The files of loaded plugins that have changed since: only a restart loads them. */
+export function changedPlugins(): readonly string[] {
+  return [...loadedAt].flatMap(([file, then]) =>
+    statSync(file, { throwIfNoEntry: false })?.mtimeMs === then ? [] : [file],
+  );
 }
 
 interface Exports {

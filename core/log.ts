@@ -1,4 +1,5 @@
 /** The logger: one line per message, as JSON or as text; secrets are masked when the line is created. */
+import { isSecretName, SHORTEST_SECRET, withoutSecrets } from './config/secrets.ts';
 
 /** One line per message on stderr, with secrets masked. */
 export interface Log {
@@ -153,7 +154,8 @@ function copier(redact: (text: string) => string, stacks: boolean): (value: unkn
         copied['…'] = 'cut off';
         break;
       }
-      const member = copy(isSecretName(name) ? PLACEHOLDER : read(value, name));
+      const found = isSecretName(name) ? PLACEHOLDER : read(value, name);
+      const member = copy(value instanceof SyntaxError ? withoutParsed(found) : found);
       if (member !== undefined) copied[text(name)] = member;
     }
     return copied;
@@ -217,21 +219,15 @@ function read(from: object, name: string): unknown {
   }
 }
 
+/** `JSON.parse` quotes what it cannot parse, which may be of a request or an answer. */
+export function withoutParsed<T>(message: T): T | string {
+  if (typeof message !== 'string') return message;
+  return message.replace(/(?:\.{3})?".*"(?:\.{3})? is not valid JSON/s, 'not valid JSON');
+}
+
 // ---- secrets
 
 const PLACEHOLDER = '[secret]';
-
-/** A shorter secret would also hide innocent text. */
-export const SHORTEST_SECRET = 8;
-
-/** True if a field of this name contains a credential: `key`, `apiKey`, `x-api-key`, `SOME_API_KEY`. */
-export function isSecretName(name: string): boolean {
-  if (!secretEnding.test(name)) return false;
-  return secretWord.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'));
-}
-// The first test is cheap and false for nearly every name.
-const secretEnding = /(?:key|secret|token|password|passwd|passphrase|authorization|cookie|credentials?)$/i;
-const secretWord = new RegExp(`(?:^|[^a-z0-9]|api)${secretEnding.source}`, 'i');
 
 /** Knows secrets and removes them from text. */
 export interface Redactor {
@@ -249,9 +245,7 @@ export function createRedactor(): Redactor {
 
   const pass = (text: string): string => {
     hidden ??= anyOf(spellings);
-    let masked = hidden === NOTHING ? text : text.replace(hidden, PLACEHOLDER);
-    for (const [pattern, replacement] of looks) masked = masked.replace(pattern, replacement);
-    return masked;
+    return withoutSecrets(hidden === NOTHING ? text : text.replace(hidden, PLACEHOLDER), PLACEHOLDER);
   };
 
   return {
@@ -273,31 +267,6 @@ export function createRedactor(): Redactor {
     },
   };
 }
-
-/**
- * Patterns of credentials. Each is linear in the text: a match starts only at the first character of a run, or is
- * bounded. Masking a text twice gives the same text.
- */
-const looks: readonly (readonly [RegExp, string])[] = [
-  [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, PLACEHOLDER],
-  [/(?<![A-Za-z0-9])(?:sk[-_]|turnpike_st_)[A-Za-z0-9_-]{8,}/g, PLACEHOLDER],
-  [/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]+)?/g, PLACEHOLDER],
-  [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{12,}/gi, `$1 ${PLACEHOLDER}`],
-  // `?key=…`, also in a form body.
-  [/(key|token|secret|password|signature)=[^&\s"'#\\]+/gi, `$1=${PLACEHOLDER}`],
-  // `"api_key": "…"`, also in JSON inside a JSON string.
-  [
-    /(["'][\w-]{0,40}(?:key|token|secret|password|authorization|cookie)\\{0,3}["']\s{0,8}:\s{0,8}\\{0,3}["'])[^"'\\]+/gi,
-    `$1${PLACEHOLDER}`,
-  ],
-  // A header line.
-  [
-    /\b((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]{0,30}key|api-key):[^\S\n]*[^\s][^\r\n]*/gi,
-    `$1: ${PLACEHOLDER}`,
-  ],
-  // A password in a URL.
-  [/(:\/\/[^\s/@:]*:)[^\s/@]+@/g, `$1${PLACEHOLDER}@`],
-];
 
 /** The encodings of a secret in other programs' logs: plain, JSON, URL, as a host name (in lower case), base64, hexadecimal. */
 function spellingsOf(secret: string): string[] {

@@ -1,28 +1,35 @@
 /** The command line: `start`, `init`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import './runtime/json-parse.ts';
+import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   answerToWords,
+  asksForHelp,
   CORE_COMMANDS,
   type CommandLine,
   type CommandResult,
+  type CommandWords,
   EXIT,
   findCommand,
   inWords,
   misused,
+  printed,
   readWords,
   usage,
 } from './commands.ts';
 import { placeOfStore } from './config/core-sections.ts';
 import { readEnvironment } from './config/environment.ts';
 import { ConfigError, readConfig, reasons } from './config/file.ts';
+import { isInStore } from './config/source.ts';
 import { askControl, controlPath } from './control.ts';
 import type { FirstSecrets, Gateway } from './gateway.ts';
 import { greeting } from './greeting.ts';
 import { createLog, type Log, type LogLevel, logLevelOf, type ProcessLog } from './log.ts';
-import { type Command, type CommandRequest, StoreInUse, UsageError } from './plugin.ts';
+import { type CommandAnswer, type CommandRequest, StoreInUse, UsageError } from './plugin.ts';
+import { watchUnexpected } from './runtime/unexpected.ts';
 
 interface Arguments {
   /** The words without `--config`. */
@@ -46,26 +53,56 @@ interface Invocation extends Pick<CommandRequest, 'values' | 'positionals'>, Ter
 }
 
 const ended = (line: string): string => (line.endsWith('\n') ? line : `${line}\n`);
-const TERMINAL: Terminal = {
-  say: (line) => void process.stdout.write(ended(line)),
-  complain: (line) => void process.stderr.write(ended(line)),
-  isWatched: process.stderr.isTTY === true,
-};
 
 /** Runs the command line, and ends the process with its exit code. Calls `serving` when the gateway is ready. */
 export async function main(args: readonly string[], serving: () => void = () => {}): Promise<never> {
-  // A closed pipe does not undo the work.
-  process.stdout.on('error', () => {});
-  process.stderr.on('error', () => {});
-  const code = await runCommandLine(args, { ...TERMINAL, serving });
-  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  const [output, errors] = [writerTo(process.stdout), writerTo(process.stderr)];
+  let hasServed = false;
+  let code = await runCommandLine(args, {
+    say: output.write,
+    complain: errors.write,
+    isWatched: process.stderr.isTTY === true,
+    serving() {
+      hasServed = true;
+      serving();
+    },
+  });
+  const lost = await output.lost();
+  // Of a gateway that has served, nobody has to read what it printed.
+  if (lost !== undefined && !hasServed) {
+    errors.write(`standard output could not be written, so the result is lost: ${lost.message}`);
+    if (code === EXIT.done) code = EXIT.failed;
+  }
+  await errors.lost();
   // Exit even if a plugin has left a timer or a connection open.
   return process.exit(code);
 }
 
-/** Resolves when all output was written, or cannot be. */
-function flushed(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((done) => void stream.write('', () => done()));
+/** Writes lines to a standard stream. `lost`: why some were not written, when all others are. */
+function writerTo(stream: NodeJS.WriteStream & { readonly fd: number }): {
+  write(line: string): void;
+  lost(): Promise<Error | undefined>;
+} {
+  let lost: Error | undefined;
+  const fail = (error?: Error | null): void => {
+    lost ??= error ?? undefined;
+  };
+  // Without a listener, a closed pipe would end the process in the middle of the work.
+  stream.on('error', fail);
+  const isFile = fstatSync(stream.fd).isFile();
+  return {
+    write(line) {
+      if (!isFile) return void stream.write(ended(line), fail);
+      // On a full disk, Node's own stream takes a part that was written for the whole.
+      try {
+        const bytes = Buffer.from(ended(line));
+        for (let at = 0; at < bytes.length; ) at += writeSync(stream.fd, bytes, at);
+      } catch (error) {
+        fail(error as Error);
+      }
+    },
+    lost: () => new Promise((done) => void stream.write('', () => done(lost))),
+  };
 }
 
 /** Runs the command line in this process; returns its exit code. */
@@ -91,22 +128,81 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const { argv, configFile } = parsed;
   const core = findCommand(Object.values(CORE_COMMANDS), argv);
   const own = core === undefined ? undefined : OWN_COMMANDS[core.name];
-  if (core === undefined || own === undefined) {
-    const stdin = argv.some((word) => /^(--[\w-]*-stdin|(--\w+=)?-)$/.test(word)) ? await text(process.stdin) : '';
-    const line = { argv, stdin, cwd: process.cwd() };
-    return show((await askRunning(configFile, line)) ?? (await runHere(configFile, line, terminal)), terminal);
-  }
+  if (core === undefined || own === undefined) return runRounds(argv, configFile, terminal);
   const answered = answerToWords([core], argv);
   if (answered !== undefined) return show(answered, terminal);
   try {
-    const done = await own({ ...readWords(core, argv), ...terminal, configFile });
+    const words = readWords(core, argv);
+    const done = await own({ ...words, ...terminal, configFile });
     if (typeof done === 'number') return done;
-    if (done !== '') terminal.say(done);
+    const output = printed(core, words.values, done);
+    if (output !== '') terminal.say(output);
     return EXIT.done;
   } catch (error) {
     if (error instanceof UsageError) return show(misused(core, error), terminal);
     throw error;
   }
+}
+
+/**
+ * Runs a command that needs a gateway, as often as its answers ask for it. A later round that fails is told and tried again: the gateway may be
+ * starting anew.
+ */
+async function runRounds(argv: readonly string[], configFile: string, terminal: Terminal): Promise<number> {
+  let input: Promise<string> | undefined;
+  const readInput = (): Promise<string> => {
+    input ??= text(process.stdin);
+    return input;
+  };
+  let result = await runOnGateway({ argv, stdin: '', cwd: process.cwd(), configFile }, readInput, terminal);
+  let code = show(result, terminal);
+  if (result.againMs === undefined) return code;
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort();
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  try {
+    let pauseMs = result.againMs;
+    for (let round = 1; !interruption.signal.aborted; round++) {
+      // An interrupted pause ends at once, and a last round follows.
+      await pause(pauseMs, undefined, { signal: interruption.signal }).catch(() => undefined);
+      const line = { argv, stdin: '', cwd: process.cwd(), configFile, round };
+      result = await runOnGateway(line, readInput, terminal).catch((error: unknown) => ({
+        code: codeOf(error),
+        stdout: '',
+        stderr: inWords(error),
+      }));
+      code = show(result, terminal);
+      pauseMs = result.againMs ?? pauseMs;
+    }
+    return code;
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+/**
+ * Runs a command that needs a gateway: in the running one, otherwise in one that this process opens. Help, and a command that does not exist, need
+ * neither a gateway nor a store.
+ */
+async function runOnGateway(
+  line: CommandLine & { readonly configFile: string },
+  readInput: () => Promise<string>,
+  terminal: Terminal,
+): Promise<CommandResult> {
+  const { argv, configFile } = line;
+  const readsInput = argv.some((word) => /^(--[\w-]*-stdin|(--\w+=)?-)$/.test(word));
+  // A running gateway knows its commands; input is not read for a command that would refuse it.
+  const early = asksForHelp(argv) || readsInput ? undefined : await askRunning(configFile, line);
+  if (early !== undefined) return early;
+  const known = await commandsOf(configFile);
+  const answer = answerToWords(known, argv);
+  if (answer !== undefined && (asksForHelp(argv) || findCommand(known, argv) !== undefined)) return answer;
+  const whole = readsInput ? { ...line, stdin: await readInput() } : line;
+  const late = readsInput ? await askRunning(configFile, whole) : undefined;
+  if (late !== undefined) return late;
+  // A pipeline in the database may have commands that are not known here.
+  const isUnknown = answer !== undefined && !isInStore(readConfig(configFile, process.env));
+  return isUnknown ? answer : runHere(configFile, whole, terminal);
 }
 
 /** Prints the result of a command. Returns its exit code. */
@@ -117,10 +213,11 @@ function show({ code, stdout, stderr }: CommandResult, { say, complain }: Termin
 }
 
 /** The commands that run in this process even if a gateway runs: the exit code, or the output of a success. */
-const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<number | string>>> = {
+const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<number | string | CommandAnswer>>> = {
   start,
   init,
   check,
+  'config check': check,
   errors,
   schema,
   restore,
@@ -133,6 +230,7 @@ const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<
   upgrade,
   'plugin new': newPlugin,
   help,
+  completion,
   version,
 };
 
@@ -215,11 +313,13 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
         },
       );
     };
-    gateway.failed.then((error) => {
+    const fail = (error: Error): void => {
       log.error('the gateway cannot continue: start it again', { reason: error.message });
       failed = true;
       end('SIGTERM');
-    });
+    };
+    gateway.failed.then(fail);
+    watchUnexpected(log, fail);
     process.on('SIGTERM', end).on('SIGINT', end);
     process.on('SIGHUP', () => {
       gateway.reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
@@ -239,26 +339,26 @@ async function init({ positionals, values }: Invocation): Promise<string> {
   );
 }
 
-/** Prints the effective configuration, or all errors of the file. */
-async function check(invocation: Invocation): Promise<number | string> {
-  const { configFile } = invocation;
-  const [{ describeAssembly }, { needsStore }] = await Promise.all([
-    import('./check.ts'),
-    import('./config/source.ts'),
-  ]);
-  if (!needsStore(readConfig(configFile, process.env))) return describeAssembly(configFile, process.env);
-  const line = { argv: CORE_COMMANDS.configCheck.name.split(' '), stdin: '', cwd: process.cwd() };
-  const result = (await askRunning(configFile, line)) ?? (await runHere(configFile, line, invocation));
-  return show(result, invocation) === EXIT.done ? EXIT.done : EXIT.config;
+/** Prints the effective configuration, or all errors of the file: of this one, whatever a running gateway has loaded. */
+async function check({ configFile, values, say }: Invocation): Promise<number | CommandAnswer> {
+  const { describeAssembly } = await import('./check.ts');
+  try {
+    const text = await describeAssembly(configFile, process.env);
+    return { text, json: { problems: [], report: text.trimEnd().split('\n') } };
+  } catch (error) {
+    if (values.json !== true || !(error instanceof ConfigError)) throw error;
+    say(JSON.stringify({ problems: error.problems, report: [] }));
+    return EXIT.config;
+  }
 }
 
 /** Lists the errors of core and the plugins. */
-async function errors({ configFile }: Invocation): Promise<string> {
+async function errors({ configFile }: Invocation): Promise<CommandAnswer> {
   return (await import('./check.ts')).describeErrors(configFile, process.env);
 }
 
-/** Writes the JSON Schema of gateway.yaml for editors. */
-async function schema({ configFile }: Invocation): Promise<string> {
+/** Writes or prints the JSON Schema of gateway.yaml for editors. */
+async function schema({ configFile, positionals: [to] }: Invocation): Promise<string> {
   const [{ planFrom }, { editorSchema }, { throwIfWrong }] = await Promise.all([
     import('./assembly.ts'),
     import('./config/schema.ts'),
@@ -266,20 +366,22 @@ async function schema({ configFile }: Invocation): Promise<string> {
   ]);
   const { sections, file } = await planFrom(configFile, process.env);
   if (!file.readable) throwIfWrong(file);
-  const path = fileURLToPath(new URL('./schema.json', import.meta.url));
-  writeFileSync(path, `${JSON.stringify(editorSchema(sections), null, 2)}\n`);
+  const text = `${JSON.stringify(editorSchema(sections), null, 2)}\n`;
+  if (to === '-') return text;
+  const path = to === undefined ? fileURLToPath(new URL('./schema.json', import.meta.url)) : resolve(to);
+  writeFileSync(path, text);
   return path;
 }
 
 /** Creates the folder of a new plugin in the working directory. */
 async function newPlugin({ positionals, values }: Invocation): Promise<string> {
   const { newPlugin } = await import('./scaffold.ts');
-  return newPlugin(positionals[0]!, values.kind as string | undefined, process.cwd());
+  return newPlugin(positionals[0]!, values.kind as string, process.cwd());
 }
 
 /** Replaces the database with a backup. Only while no gateway runs on it. */
-async function restore({ positionals, configFile, say, complain }: Invocation): Promise<number> {
-  const [{ driverOf, planForStore }, { throwIfWrong }, { storeFileOf, unfitKey }] = await Promise.all([
+async function restore({ positionals, configFile, complain }: Invocation): Promise<CommandAnswer> {
+  const [{ driverOf, planForStore }, { throwIfWrong }, { storeFileOf, unfitKey, withoutBackup }] = await Promise.all([
     import('./assembly.ts'),
     import('./config/sections.ts'),
     import('./opening.ts'),
@@ -287,17 +389,19 @@ async function restore({ positionals, configFile, say, complain }: Invocation): 
   const plan = await planForStore(configFile, process.env);
   throwIfWrong(plan.file);
   const driver = await driverOf(plan);
-  if (driver.restore === undefined) throw new Error(`the database is on a server: ${driver.server?.backup}`);
+  if (driver.restore === undefined) throw new Error(withoutBackup(driver));
   const [from, file, log] = [resolve(positionals[0]!), storeFileOf(plan), processLog('warn', complain)];
   const kept = await driver.restore({ from, file, log });
-  say(`restored ${file} from ${from}${kept === undefined ? '' : `; the previous file is kept as ${kept}`}`);
   const unfit = await unfitKey(plan, log);
   if (unfit !== undefined) complain(`warning: ${unfit}`);
-  return EXIT.done;
+  return {
+    text: `restored ${file} from ${from}${kept === undefined ? '' : `; the previous file is kept as ${kept}`}`,
+    json: { file, from, kept: kept ?? null },
+  };
 }
 
 /** Lists the stored backups. */
-async function listBackups({ configFile }: Invocation): Promise<string> {
+async function listBackups({ configFile }: Invocation): Promise<CommandAnswer> {
   return (await import('./backups/commands.ts')).listBackups(configFile, process.env);
 }
 
@@ -308,33 +412,35 @@ async function fetchBackup({ positionals, configFile }: Invocation): Promise<str
 }
 
 /** Proves a backup file. */
-async function proveBackup({ positionals, configFile }: Invocation): Promise<string> {
+async function proveBackup({ positionals, configFile }: Invocation): Promise<CommandAnswer> {
   const { proveBackup } = await import('./backups/commands.ts');
   return proveBackup(configFile, process.env, resolve(positionals[0]!));
 }
 
 /** Copies the store to another driver. */
 async function copy({ configFile, values, complain }: Invocation): Promise<string> {
-  if (typeof values.to !== 'string') throw new UsageError('--to URL or --to FILE is missing');
   const { copyStore } = await import('./copy.ts');
-  const to = /^[a-z]+:\/\//.test(values.to) ? values.to : resolve(values.to);
+  const given = values.to as string;
+  const to = /^[a-z]+:\/\//.test(given) ? given : resolve(given);
   return (await copyStore({ configFile, env: process.env, log: processLog('warn', complain) }, to)).join('\n');
 }
 
 /** Creates a new master key to replace a lost one, and lists the deleted secrets. */
-async function recover({ configFile, values, complain }: Invocation): Promise<string> {
-  if (values['without-master-key'] !== true) throw new UsageError('--without-master-key is missing');
+async function recover({ configFile, complain }: Invocation): Promise<CommandAnswer> {
   const { recover } = await import('./alone.ts');
   const lost = await recover({ configFile, env: process.env, log: processLog('warn', complain) });
   const deleted = lost.length === 0 ? ['nothing'] : lost;
-  return `a new master key was created. Deleted, because it was sealed with the lost one:\n  ${deleted.join('\n  ')}`;
+  return {
+    text: `a new master key was created. Deleted, because it was sealed with the lost one:\n  ${deleted.join('\n  ')}`,
+    json: { deleted: lost },
+  };
 }
 
 /** Examines the gateway and what it depends on. */
 async function doctor({ configFile, values, say }: Invocation): Promise<number> {
   const { describeDiagnoses, examineFile } = await import('./doctor.ts');
   const found = await examineFile(configFile, process.env);
-  say(values.json === true ? JSON.stringify(found, null, 2) : describeDiagnoses(found));
+  say(printed(CORE_COMMANDS.doctor, values, { text: describeDiagnoses(found), json: found }));
   return found.some(({ level }) => level === 'problem') ? EXIT.failed : EXIT.done;
 }
 
@@ -342,22 +448,36 @@ async function doctor({ configFile, values, say }: Invocation): Promise<number> 
 async function upgrade({ configFile, values, say, complain }: Invocation): Promise<number> {
   const { upgrade } = await import('./upgrade.ts');
   const dryRun = values['dry-run'] === true;
-  await upgrade({ configFile, env: process.env, log: processLog('warn', complain) }, { dryRun, say });
+  const steps: string[] = [];
+  const tell = values.json === true ? (line: string) => void steps.push(line) : say;
+  await upgrade({ configFile, env: process.env, log: processLog('warn', complain) }, { dryRun, say: tell });
+  if (values.json === true) say(JSON.stringify({ steps }));
   return EXIT.done;
 }
 
 /** Lists the commands of core and of the plugins. */
-async function help({ configFile }: Invocation): Promise<string> {
-  let text = 'turnpike <command> [--config FILE]\n';
-  for (const command of [...Object.values(CORE_COMMANDS), ...(await commandsOf(configFile))]) {
+async function help({ configFile }: Invocation): Promise<CommandAnswer> {
+  const commands = await commandsOf(configFile);
+  let text = 'turnpike <command> [--config FILE] [--json]\n';
+  for (const command of commands) {
     text += `  ${command.name.padEnd(24)}${command.summary}\n`;
     if (usage(command) !== command.name) text += `  ${''.padEnd(24)}${usage(command)}\n`;
   }
-  return text;
+  const json = commands.map((command) => ({ name: command.name, summary: command.summary, usage: usage(command) }));
+  return { text, json };
 }
 
-async function version(): Promise<string> {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+/** Prints a script that completes the commands of core and of the plugins in a shell. */
+async function completion({ configFile, positionals }: Invocation): Promise<string> {
+  const { completionScript } = await import('./cli/completion.ts');
+  return completionScript(positionals[0]!, await commandsOf(configFile));
+}
+
+async function version(): Promise<CommandAnswer> {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return { text: version, json: { version } };
 }
 
 /** Runs the command in the running gateway; undefined if none runs. */
@@ -374,14 +494,13 @@ async function runHere(configFile: string, line: CommandLine, { complain }: Term
   return runAlone({ configFile, env: process.env, log: processLog('warn', complain) }, line);
 }
 
-/** The commands of a configuration; only those of core if it cannot be loaded. */
-async function commandsOf(configFile: string): Promise<readonly Command[]> {
-  try {
-    const { commandList } = await import('./check.ts');
-    return await commandList(configFile, process.env);
-  } catch {
-    return [];
-  }
+/** The commands of core, and those of the plugins of a configuration; of the one that ships, if there is none that can be loaded. */
+async function commandsOf(configFile: string): Promise<readonly CommandWords[]> {
+  const { commandList, SHIPPED } = await import('./check.ts');
+  const ofPlugins = await commandList(configFile, process.env)
+    .catch(() => commandList(fileURLToPath(SHIPPED), {}))
+    .catch(() => []);
+  return [...Object.values(CORE_COMMANDS), ...ofPlugins];
 }
 
 function processLog(level: LogLevel, write: Terminal['complain']): ProcessLog {
@@ -399,12 +518,14 @@ const SPELLINGS: ReadonlyMap<string | undefined, string> = new Map([
 /** Extracts the global options from the words; a sentence if they are invalid. */
 function readArguments(args: readonly string[]): Arguments | string {
   const argv: string[] = [];
-  let configFile = process.env.TURNPIKE_CONFIG || './gateway.yaml';
+  let configFile: string | undefined;
   for (let i = 0; i < args.length; i++) {
     const word = args[i]!;
     if (word === '--config' || word.startsWith('--config=')) {
       const value = word === '--config' ? args[++i] : word.slice('--config='.length);
       if (value === undefined || value === '') return '--config needs the path of a gateway.yaml';
+      if (value === '-') return '--config needs the path of a file, because the file is read more than once';
+      if (configFile !== undefined) return '--config is given twice';
       configFile = value;
     } else {
       argv.push(word);
@@ -412,5 +533,8 @@ function readArguments(args: readonly string[]): Arguments | string {
   }
   const spelling = SPELLINGS.get(argv[0]);
   if (spelling !== undefined) argv.splice(0, 1, spelling);
-  return { argv, configFile: resolve(configFile) };
+  // `help key create` is `key create --help`.
+  const isAbout = argv[0] === CORE_COMMANDS.help.name && argv[1] !== undefined && !argv[1].startsWith('-');
+  if (isAbout) argv.splice(0, argv.length, ...argv.slice(1), '--help');
+  return { argv, configFile: resolve(configFile ?? (process.env.TURNPIKE_CONFIG || './gateway.yaml')) };
 }

@@ -10,7 +10,7 @@ import { throwIfWrong } from './config/sections.ts';
 import { loadDriver } from './loader.ts';
 import type { Log } from './log.ts';
 import { type KeySource, keySource, openVault } from './master-key.ts';
-import { type Command, type OpenStore, StoreMissing, type StoreSharing } from './plugin.ts';
+import { type Command, type OpenStore, type StoreDriver, StoreMissing, type StoreSharing } from './plugin.ts';
 import { socketPath } from './private-socket.ts';
 import { backUp, openStore } from './store.ts';
 import type { Vault } from './vault.ts';
@@ -126,6 +126,13 @@ function decline({ file }: Plan, path: readonly string[], message: string): neve
   throw new Error(message);
 }
 
+/** Why the gateway cannot copy the database of this driver. */
+export function withoutBackup({ server }: Pick<StoreDriver, 'server'>): string {
+  return server === undefined
+    ? 'the driver of this database makes no copies; use the tools of the database'
+    : `the database is on a server: ${server.backup}`;
+}
+
 /** The command, on an open store. */
 export function backupCommand(
   plan: Plan,
@@ -136,8 +143,7 @@ export function backupCommand(
     ...CORE_COMMANDS.backup,
     async run({ positionals, cwd, remark }) {
       const { backup } = store;
-      if (backup === undefined)
-        throw new Error(`the database is on a server: ${(await driverOf(plan)).server?.backup}`);
+      if (backup === undefined) throw new Error(withoutBackup(await driverOf(plan)));
       const file = resolve(cwd, positionals[0]!);
       await backUp({ ...store, backup }, file, tools);
       remark(keepKey(plan));

@@ -19,8 +19,10 @@ export function createAgents(proxies: OutgoingProxies): Host['agent'] {
 /** Creates `Host.fetch`. */
 export function createFetch(proxies: OutgoingProxies): Host['fetch'] {
   return async (url, init) => {
-    const proxy = proxies.for(new URL(url));
-    if (proxy === undefined) return fetch(url, init);
+    const address = new URL(url);
+    const proxy = proxies.for(address);
+    if (proxy === undefined)
+      return fetch(url, init).catch((error: unknown) => Promise.reject(withPort(error, address)));
     // Few gateways have a proxy: undici is loaded on first use.
     const { ProxyAgent, fetch: fetchWith } = await import('undici');
     const { href: uri } = new URL('/', proxy.name);
@@ -31,4 +33,14 @@ export function createFetch(proxies: OutgoingProxies): Host['fetch'] {
       () => void dispatcher.close().catch(() => {}),
     ) as unknown as Promise<Response>;
   };
+}
+
+/** `fetch` refuses the ports of other protocols, with words that say neither the port nor what to do. */
+function withPort(error: unknown, { hostname, port }: URL): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error) || cause.message !== 'bad port') return error;
+  return new TypeError(
+    `${hostname} cannot be reached at port ${port}: fetch refuses ports of other protocols; use another one, or host.agent with node:http`,
+    { cause: error },
+  );
 }

@@ -8,7 +8,7 @@ import { addHeaders, addQuery, signedHeaders } from './channel-request.ts';
 import type { Attempt, Call, FailureKind, Offer } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Deadline } from './deadlines.ts';
-import { type DeliverTools, errorOf, failureOf, retryAfter, retryHeaders, unsigned } from './deliver.ts';
+import { type DeliverTools, errorOf, failureOf, unsigned } from './deliver.ts';
 import { GatewayError } from './errors.ts';
 import { ClientLeft, type LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
@@ -18,6 +18,7 @@ import type { OutgoingProxies } from './outgoing-proxy.ts';
 import type { Known, PassthroughRoute, PassthroughTarget } from './plugin.ts';
 import { USUAL } from './translation/quirks.ts';
 import { TunnelFailed } from './upstream/reasons.ts';
+import { retryAfter, retryHeaders } from './upstream/retry-after.ts';
 
 /** A received request for a passthrough route. */
 export interface Arrival {
@@ -34,7 +35,7 @@ const HEAD_MS = 600_000;
 /** Time a client may stop reading its answer. */
 const WRITE_STALL_MS = 120_000;
 /** Client headers that are forwarded, in addition to those that frame the body. */
-const ASKED: readonly string[] = ['accept', 'content-type', 'range'];
+const ASKED: readonly string[] = ['accept', 'content-encoding', 'content-type', 'range'];
 /** Vendor headers that are forwarded. */
 const ANSWERED: readonly string[] = [
   'accept-ranges',
@@ -191,7 +192,7 @@ class Carriage implements OpaqueListener {
     const status = answer.statusCode ?? 0;
     this.#answer = answer;
     this.#attempt.status = status;
-    this.#attempt.retryAfterMs = retryAfter(flat(answer));
+    this.#attempt.retryAfterMs = retryAfter(flat(answer), this.#tools.clock.now());
     this.#waitFor(this.#target.channel.timeout.idleMs);
     const nonsense = whyNotRelayed(answer);
     if (nonsense !== undefined) {

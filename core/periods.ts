@@ -1,6 +1,8 @@
 /** Calendar periods of budgets: when the one around a moment began, and when it ends. All are UTC, like the months of departments. */
 
 const DAY_MS = 86_400_000;
+/** The end of the year 9999, the latest expiry: dates are written with four digits. */
+export const LATEST_MS = 253_402_300_799_000;
 /** Unix time begins on a Thursday, weeks begin on Mondays. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 

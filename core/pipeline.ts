@@ -5,8 +5,21 @@ import { coreErrors } from './contracts/errors.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
+import { createTurns, type Turns } from './inspection/turns.ts';
 import type { Log } from './log.ts';
-import type { Awaitable, Entrant, Exchange, Known, Parts, RouteEnd, Step } from './plugin.ts';
+import type {
+  Awaitable,
+  Entrant,
+  Exchange,
+  Known,
+  Ordered,
+  Parts,
+  RouteEnd,
+  Screening,
+  Step,
+  Unidentified,
+} from './plugin.ts';
+import { problemOfHolder, problemOfInspection, problemOfOffers } from './registration.ts';
 
 /** A plugin's name and its parts. */
 export interface Player {
@@ -32,9 +45,13 @@ export type Take = (inspection: Inspection, by: Inspector) => Awaitable<boolean>
 /** The phases. */
 export interface Pipeline {
   /** Who is calling? Refuses with 401 if no plugin knows. */
-  authenticate(x: Exchange): Awaitable<Holder>;
+  authenticate(x: Unidentified): Awaitable<Holder>;
   /** May the request enter? */
   enter(x: Entrant): Awaitable<void>;
+  /** May anything be done for the call? Rejects with the client's error if not. Synchronous unless a plugin returns a promise. */
+  screen(x: Known, about: Screening): Awaitable<void>;
+  /** Large contents are inspected one at a time per account. */
+  readonly turns: Turns;
   /** Whether any plugin inspects calls. */
   readonly inspects: boolean;
   /** Whether any plugin revises answers. */
@@ -45,6 +62,8 @@ export interface Pipeline {
   admit(x: Known): Awaitable<void>;
   /** Which targets can serve it? Refuses with 404. */
   route(x: Known): Awaitable<Iterable<Offer>>;
+  /** The targets as `order` of all plugins leaves them. Throws what they throw. */
+  order(x: Known, offers: readonly Offer[]): readonly Offer[];
   /** Can the answer be paid? Rejects with the client's error if not. Synchronous unless a plugin returns a promise. */
   pay(x: Known): Awaitable<void>;
   /** The revisions of an answer, the last plugin's first, of plugins before index `before`. Throws what they throw. */
@@ -80,6 +99,17 @@ const PHASE_MS = 30_000;
 /** Additional time before it counts as failed. */
 const GRACE_MS = 1_000;
 
+/** Accounts whose large contents are inspected at the same time. */
+const MOST_INSPECTED = 8;
+/** Large contents of one account that may wait. */
+const MOST_WAITING = 64;
+
+function tooManyInspections(): never {
+  throw coreErrors.concurrency_limit_exceeded(
+    `Of one account, ${MOST_WAITING} large requests may wait to be inspected. Try again when one has ended.`,
+  );
+}
+
 /** A plugin failed in a phase. The client learns no more than that. */
 function broken(log: Log, phase: string, plugin: string, error: unknown, x: { readonly id: string }): never {
   if (error instanceof GatewayError) throw error;
@@ -87,7 +117,7 @@ function broken(log: Log, phase: string, plugin: string, error: unknown, x: { re
   throw error;
 }
 
-type Phase = 'authenticate' | 'enter' | 'inspect' | 'admit' | 'route' | 'revise' | 'pay';
+type Phase = 'authenticate' | 'enter' | 'screen' | 'inspect' | 'admit' | 'route' | 'order' | 'revise' | 'pay';
 
 /** A plugin's function for a phase: from `X` to `T`. */
 interface Asked<X, T> {
@@ -98,6 +128,13 @@ interface Asked<X, T> {
 /** Converts what `work` throws to a rejection. */
 async function rejected(work: () => never): Promise<never> {
   return work();
+}
+
+/** A result of `inspect` that can be taken. */
+function fitting(inspection: Inspection): Inspection {
+  const problem = problemOfInspection(inspection);
+  if (problem !== undefined) throw new Error(problem);
+  return inspection;
 }
 
 function nobodyKnows(): never {
@@ -125,9 +162,11 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     );
   const authenticate = having('authenticate') as { name: string; run: NonNullable<Parts['authenticate']> }[];
   const enter = having('enter') as { name: string; run: NonNullable<Parts['enter']> }[];
+  const screen = having('screen') as { name: string; run: NonNullable<Parts['screen']> }[];
   const inspect = having('inspect') as { name: string; at: number; run: NonNullable<Parts['inspect']> }[];
   const admit = having('admit') as { name: string; run: NonNullable<Parts['admit']> }[];
   const route = having('route') as { name: string; run: NonNullable<Parts['route']> }[];
+  const order = having('order') as { name: string; run: NonNullable<Parts['order']> }[];
   const revise = having('revise') as { name: string; at: number; run: NonNullable<Parts['revise']> }[];
   const pay = having('pay') as { name: string; run: NonNullable<Parts['pay']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
@@ -136,27 +175,32 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
   const answered = having('answered') as { name: string; run: NonNullable<Parts['answered']> }[];
 
   /**
-   * Calls the players in turn, until one returns a value if the first `wins`. Synchronous if all are: needless promises
+   * Calls the players in turn; with `problemOf`, until one returns a value, which must have no problem. Synchronous if all are: needless promises
    * would cost a call more than the rest of its phases. Rejects, and never throws.
    */
   function ask<X extends { readonly id: string }, T>(
     phase: Phase,
     players: readonly Asked<X, T>[],
     x: X,
-    wins: boolean,
+    problemOf?: (answer: T) => string | undefined,
     from = 0,
   ): Awaitable<T | undefined> {
+    const wins = problemOf !== undefined;
+    const checked = (answer: T): T => {
+      const problem = problemOf!(answer);
+      if (problem !== undefined) throw new Error(problem);
+      return answer;
+    };
     for (let i = from; i < players.length; i++) {
       const { name, run } = players[i]!;
       try {
         const answer = run(x);
         if (answer instanceof Promise) {
-          return inTime(answer).then(
-            (found) => (wins && found !== undefined ? found : ask(phase, players, x, wins, i + 1)),
-            (error) => broken(log, phase, name, error, x),
-          );
+          const failed = (error: unknown): never => broken(log, phase, name, error, x);
+          const answering = inTime(answer).then((found) => (wins && found !== undefined ? checked(found) : undefined));
+          return answering.then((found) => found ?? ask(phase, players, x, problemOf, i + 1), failed);
         }
-        if (wins && answer !== undefined) return answer;
+        if (wins && answer !== undefined) return checked(answer);
       } catch (error) {
         return rejected(() => broken(log, phase, name, error, x));
       }
@@ -185,12 +229,12 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
         const result = run(x, content);
         if (result instanceof Promise) {
           return inTime(result)
-            .then((inspection) => inspection !== undefined && take(inspection, { plugin: name, at }))
+            .then((inspection) => inspection !== undefined && take(fitting(inspection), { plugin: name, at }))
             .catch(failed)
             .then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
         }
         if (result === undefined) continue;
-        const taking = take(result, { plugin: name, at });
+        const taking = take(fitting(result), { plugin: name, at });
         if (taking instanceof Promise) {
           return taking.catch(failed).then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
         }
@@ -199,6 +243,22 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
         return rejected(() => failed(error));
       }
     }
+  }
+
+  /** Asks every player for the order of targets. */
+  function inOrder(x: Known, offers: readonly Offer[]): readonly Offer[] {
+    let ordered = offers;
+    for (const { name, run } of order) {
+      try {
+        const result = run(x, ordered) ?? ordered;
+        if (result.some((offer) => !ordered.includes(offer)) || new Set(result).size < result.length)
+          throw new Error('`order` must return targets that it was given, each once');
+        ordered = result;
+      } catch (error) {
+        broken(log, 'order', name, error, x);
+      }
+    }
+    return ordered;
   }
 
   /** Notifies every player. */
@@ -257,15 +317,21 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
 
   return {
     authenticate(x) {
-      const holder = ask('authenticate', authenticate, x, true);
+      const holder = ask('authenticate', authenticate, x, problemOfHolder);
       if (holder instanceof Promise) return holder.then((found) => found ?? nobodyKnows());
       return holder ?? rejected(nobodyKnows);
     },
-    enter: (x) => ask('enter', enter, x, false),
+    enter: (x) => ask('enter', enter, x),
+    screen(x, about) {
+      if (screen.length === 0) return undefined;
+      const own = screen.map(({ name, run }) => ({ name, run: (each: Known) => run(each, about) }));
+      return ask('screen', own, x);
+    },
+    turns: createTurns({ atOnce: MOST_INSPECTED, waiting: MOST_WAITING, refuse: tooManyInspections }),
     inspects: inspect.length > 0,
     revises: revise.length > 0,
     inspect: (x, content, take) => inspectFrom(0, x, content, take),
-    admit: (x) => ask('admit', admit, x, false),
+    admit: (x) => ask('admit', admit, x),
     revise(x, before) {
       const found: Revising[] = [];
       for (const { name, at, run } of revise) {
@@ -279,12 +345,15 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
       }
       return found;
     },
+    order: inOrder,
     route(x) {
-      const offers = ask('route', route, x, true);
+      const ordered: Ordered = (offers) => (order.length === 0 ? offers : inOrder(x, offers));
+      const asked = route.map(({ name, run }) => ({ name, run: (x: Known) => run(x, ordered) }));
+      const offers = ask('route', asked, x, problemOfOffers);
       if (offers instanceof Promise) return offers.then((found) => found ?? nobodyServes());
       return offers ?? rejected(nobodyServes);
     },
-    pay: (x) => ask('pay', pay, x, false),
+    pay: (x) => ask('pay', pay, x),
     attempted: (x, attempt) => tell('attempted', attempted, x, attempt),
     answered: (x, end) => tell('answered', answered, x, end),
     unsettled: (x) => tell('unsettled', unsettled, x, undefined),
@@ -300,7 +369,7 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
       log.error('the store refused the steps of a plugin', { plugin, exchange: x.id, error });
     },
     describe() {
-      const phases = { authenticate, enter, inspect, admit, route, attempted, revise, pay, settle };
+      const phases = { authenticate, enter, screen, inspect, admit, route, order, attempted, revise, pay, settle };
       return Object.entries(phases).map(([phase, found]) => [phase, found.map(({ name }) => name)] as const);
     },
   };

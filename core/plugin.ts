@@ -1,9 +1,10 @@
 /** For plugin authors: the parts of a plugin, and the gateway's services for it. Helpers: `sdk.ts`, `translation/`. */
+import './runtime/json-parse.ts';
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Command } from './contracts/command.ts';
 import type { Content, Inspection, Revision } from './contracts/content.ts';
 import type { Diagnosis } from './contracts/diagnosis.ts';
-import type { Entrant, Exchange, Known, PassthroughRoute } from './contracts/exchange.ts';
+import type { Entrant, Exchange, Known, PassthroughRoute, Unidentified } from './contracts/exchange.ts';
 import type { Host } from './contracts/host.ts';
 import type { JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
@@ -83,18 +84,29 @@ export function definePlugin<const S extends Sections = {}, P extends object = P
 /** Makes the compiler refuse unknown parts. */
 type NoOthers<P> = P extends unknown ? { readonly [K in Exclude<keyof P, keyof Parts>]: never } : never;
 
+/** The targets of a call, in the order of the plugins that have an opinion on it. Throws if one of them fails. */
+export type Ordered = (offers: readonly Offer[]) => readonly Offer[];
+
 /** The parts a plugin may have. Most have one or two. */
 export interface Parts {
   // The phases, in order. A plugin that has not answered after 30 s has failed: the log names it, and the call ends
   // with an error.
-  /** Who is calling? The first result wins; none: 401. */
-  authenticate?(x: Exchange): Awaitable<Holder | undefined>;
+  /**
+   * Who is calling? The first result wins; none: 401. Asked for calls, and for requests for routes that need a key: lists of models, token counts,
+   * stored responses.
+   */
+  authenticate?(x: Unidentified): Awaitable<Holder | undefined>;
   /**
    * May this request enter? All in turn, from its head alone: neither its body nor anything it refers to has been read.
    * Called for calls and for requests with a key for routes. `refuse` stops. May take resources, and release them with
    * `defer`.
    */
   enter?(x: Entrant): Awaitable<void>;
+  /**
+   * May anything be done for this call? All in turn, from its model and its size as it was sent, before `inspect`. `refuse` stops. For what is
+   * cheap to decide, so that callers cannot cause work that they could never pay. May take resources, and release them with `defer`.
+   */
+  screen?(x: Known, about: Screening): Awaitable<void>;
   /**
    * What is in this call? All in turn, before anything is admitted that depends on its size; also for requests whose
    * tokens are only counted. `refuse` stops it; the result replaces the content, or answers the call in place of a
@@ -103,8 +115,17 @@ export interface Parts {
   inspect?(x: Known, content: Content): Awaitable<Inspection | undefined>;
   /** May this call proceed? All in turn; `refuse` stops. May take resources, and release them with `defer`. */
   admit?(x: Known): Awaitable<void>;
-  /** Which channels can serve it? The first result wins; none: 404. The next target is requested if one has failed. */
-  route?(x: Known): Awaitable<Iterable<Offer> | undefined>;
+  /**
+   * Which channels can serve it? The first result wins; none: 404. The next target is requested if one has failed. `ordered` asks `order` of all plugins:
+   * called once, with all candidates.
+   */
+  route?(x: Known, ordered: Ordered): Awaitable<Iterable<Offer> | undefined>;
+  /**
+   * In which order are the targets tried, and which are not? All in turn, each with the result of the one before it; synchronous. Returns the same
+   * objects, in its order, without those that must not be used; undefined: as they are. Health, retries and the limits of the caller's key still apply
+   * to them. Also asked by `turnpike explain`: no side effects.
+   */
+  order?(x: Known, offers: readonly Offer[]): readonly Offer[] | undefined;
   /** Reports an attempt. All, after each attempt; synchronous. An error is logged and ignored. */
   attempted?(x: Known, attempt: Attempt): void;
   /**
@@ -144,6 +165,11 @@ export interface Parts {
   /** Who may call which route. */
   readonly guards?: Readonly<Record<string, Guard>>;
   readonly passthroughRoutes?: readonly PassthroughRoute[];
+  /**
+   * Prefixes of paths that clients use instead of another, with parameters as in a route: `{ '/vendor/:model': '/v1' }`. Where nothing is served below
+   * the first, what is below the second is.
+   */
+  readonly pathAliases?: Readonly<Record<string, string>>;
   readonly commands?: readonly Command[];
   /** Invariants of the tables it owns; `turnpike reconcile` checks them. */
   readonly invariants?: readonly Invariant[];
@@ -178,6 +204,14 @@ export interface Parts {
   start?(): Awaitable<void>;
   /** After the last request has settled, in reverse order. */
   stop?(): Awaitable<void>;
+}
+
+/** What a call is screened for. */
+export interface Screening {
+  /** `count`: only the tokens of the request are counted. */
+  readonly purpose: 'call' | 'count';
+  /** A plugin inspects the content. */
+  readonly isInspected: boolean;
 }
 
 /** Secrets that are lost with their master key. */

@@ -1,8 +1,12 @@
 /** Validates what a plugin registers: an unknown member or wrong type stops the start, with plugin and member named. */
 import { nearest } from './config/nearest.ts';
+import type { Offer } from './contracts/call.ts';
 import type { Command, CommandOption } from './contracts/command.ts';
+import type { Inspection } from './contracts/content.ts';
+import type { Conversation, Reply } from './contracts/conversation.ts';
 import type { PassthroughRoute } from './contracts/exchange.ts';
-import type { Route, RouteAbout } from './contracts/route.ts';
+import type { Holder } from './contracts/keys.ts';
+import type { HeaderAbout, Route, RouteAbout } from './contracts/route.ts';
 import type { Invariant, Migration } from './contracts/store.ts';
 import type {
   FormReader,
@@ -35,6 +39,8 @@ const flag = is('boolean', 'true or false');
 const count = is('number', 'a number');
 const method = is('function', 'a function');
 const record = is('object', 'an object');
+/** Any value. */
+const anything: Check = () => undefined;
 const name: Check = (value, at) => text(value, at) ?? (value === '' ? `\`${at}\` must not be empty` : undefined);
 
 const pathText: Check = (value, at) =>
@@ -135,6 +141,21 @@ const migration = objectOf<Migration>({
   compatibleFrom: optional(count),
 });
 
+/** They run in this order, and one that is left out would come too late later. */
+const inOrder: Check = (value, at) => {
+  const wrong = (value as readonly Migration[]).findIndex(({ id }, i) => id !== i + 1);
+  return wrong === -1 ? undefined : `\`${at}[${wrong}].id\` must be ${wrong + 1}: migrations are numbered from 1`;
+};
+const migrations: Check = (value, at) => listOf(migration)(value, at) ?? inOrder(value, at);
+
+/** What a schema of a section says at least; members without one of these would be accepted whatever they are. */
+const TOLD = ['type', 'anyOf', 'oneOf', 'allOf', '$ref', 'enum', 'const'];
+const section: Check = (value, at) =>
+  schema(value, at) ??
+  (TOLD.some((keyword) => Object.hasOwn(value as object, keyword))
+    ? undefined
+    : `\`${at}\` must be a JSON Schema: \`type\` is missing`);
+
 const errorAbout = objectOf<ErrorAbout>({
   code: name,
   statuses: listOf(count),
@@ -148,8 +169,8 @@ const plugin = objectOf<Plugin<Sections>>({
   name,
   api: (value) =>
     value === 2 ? undefined : `\`api\` must be 2, the interface version of this gateway, and is ${describe(value)}`,
-  sections: optional(recordOf(schema)),
-  migrations: optional(listOf(migration)),
+  sections: optional(recordOf(section)),
+  migrations: optional(migrations),
   ...each(optional(listOf(service)), 'needs', 'wants', 'provides'),
   errors: optional(recordOf(errorMaker)),
   create: method,
@@ -191,37 +212,56 @@ const vendor = objectOf<Vendor>({
   url: optional(method),
   keyless: optional(flag),
   speaks: recordOf(dialect),
-  quirks: optional(listOf(objectOf<ModelQuirks>({ models: listOf(text), quirks }))),
+  quirks: optional(listOf(objectOf<ModelQuirks>({ models: listOf(text), styles: optional(listOf(text)), quirks }))),
   defaultStyles: optional(listOf(text)),
   models: optional(objectOf<ModelListing>({ path: method, read: method })),
   ...each(optional(method), 'judge', 'sign', 'credentials'),
 });
 
+const header = objectOf<HeaderAbout>({
+  name,
+  description: text,
+  required: optional(flag),
+  schema: optional(schema),
+  example: anything,
+});
+
+const operationAbout = {
+  summary: text,
+  request: optional(schema),
+  form: optional(schema),
+  answer: schema,
+  mediaTypes: listOf(text),
+  name: optional(name),
+  notes: optional(text),
+  headers: optional(listOf(header)),
+};
+
 const ingress = objectOf<Ingress>({
   path: name,
+  operations: optional(listOf(text)),
   read: method,
   headers: optional(recordOf(text)),
   form: optional(objectOf<FormReader>({ only: flag, read: method })),
   measure: optional(method),
   maxValues: optional(count),
   recall: optional(method),
+  runs: optional(method),
   texts: optional(listOf(text)),
   idHeader: optional(text),
+  headerAliases: optional(recordOf(text)),
   keepAlive: optional(text),
   about: optional(
     objectOf<StyleAbout>({
-      summary: text,
-      request: optional(schema),
-      form: optional(schema),
-      answer: schema,
-      mediaTypes: listOf(text),
+      ...operationAbout,
+      operations: optional(recordOf(objectOf<Omit<StyleAbout, 'operations'>>(operationAbout))),
     }),
   ),
 });
 
 const relay = objectOf<Relay>({
   answer: method,
-  ...each(optional(method), 'patch', 'outgoing', 'text', 'finish', 'streamed', 'bytesType', 'stream'),
+  ...each(optional(method), 'patch', 'mustTranslate', 'outgoing', 'text', 'finish', 'streamed', 'bytesType', 'stream'),
   maxEventBytes: optional(count),
   reader: optional(objectOf<NonNullable<Relay['reader']>>({ decodeReply: method, createStreamDecoder: method })),
 });
@@ -231,7 +271,12 @@ const style = objectOf<Style>({
   ingress: optional(ingress),
   relay,
   errors: optional(
-    objectOf<StyleErrors>({ body: optional(method), event: optional(method), overloadedStatus: optional(count) }),
+    objectOf<StyleErrors>({
+      body: optional(method),
+      event: optional(method),
+      overloadedStatus: optional(count),
+      cutsWithVendor: optional(flag),
+    }),
   ),
   client: optional(
     objectOf<StyleClient>({
@@ -239,21 +284,29 @@ const style = objectOf<Style>({
       namesIn: optional(method),
       decodeRequest: method,
       encodeReply: method,
+      encodeReplies: optional(method),
       createStreamEncoder: method,
     }),
   ),
   vendor: optional(
-    objectOf<StyleVendor>({ quirks, encodeRequest: method, decodeReply: method, createStreamDecoder: method }),
+    objectOf<StyleVendor>({
+      quirks,
+      encodeRequest: method,
+      decodeReply: method,
+      decodeReplies: optional(method),
+      createStreamDecoder: method,
+    }),
   ),
 });
 
 const route = objectOf<Route>({
   method: oneOf('GET', 'POST', 'PUT', 'DELETE', 'any'),
   path: name,
-  takes: optional(oneOf('none', 'bytes')),
+  takes: optional(oneOf('none', 'bytes', 'scanned')),
   maxBody: optional(count),
   access: either(oneOf('public'), listOf(text)),
   uncounted: optional(flag),
+  changes: optional(flag),
   cors: optional(flag),
   body: optional(schema),
   search: optional(schema),
@@ -266,6 +319,17 @@ const route = objectOf<Route>({
       credentials: listOf(oneOf('session', 'accessToken', 'serviceToken', 'key')),
       errors: optional(listOf(text)),
       notes: optional(text),
+      name: optional(name),
+      params: optional(recordOf(schema)),
+      query: optional(schema),
+      request: optional(schema),
+      requestType: optional(text),
+      otherRefusals: optional(recordOf(text)),
+      headers: optional(listOf(header)),
+      sends: optional(listOf(text)),
+      mediaTypes: optional(listOf(text)),
+      failures: optional(oneOf('envelope')),
+      example: anything,
     }),
   ),
   error: optional(method),
@@ -281,22 +345,24 @@ const command = objectOf<Command>({
         type: oneOf('string', 'boolean'),
         short: optional(text),
         value: optional(text),
-        internal: optional(flag),
+        ...each(optional(flag), 'required', 'internal'),
       }),
     ),
   ),
   positionals: optional(listOf(text)),
+  plain: optional(flag),
   run: method,
 });
 
 const parts = objectOf<Parts>({
-  ...each(optional(method), 'authenticate', 'enter', 'inspect', 'admit', 'route', 'attempted', 'revise', 'pay'),
-  ...each(optional(method), 'settle', 'unsettled', 'answered'),
+  ...each(optional(method), 'authenticate', 'enter', 'screen', 'inspect', 'admit', 'route', 'order', 'attempted'),
+  ...each(optional(method), 'revise', 'pay', 'settle', 'unsettled', 'answered'),
   essential: optional(flag),
   styles: optional(listOf(style)),
   vendors: optional(listOf(vendor)),
   routes: optional(listOf(route)),
   guards: optional(recordOf(method)),
+  pathAliases: optional(recordOf(text)),
   passthroughRoutes: optional(listOf(objectOf<PassthroughRoute>({ prefix: name, target: method }))),
   commands: optional(listOf(command)),
   invariants: optional(listOf(objectOf<Invariant>({ name, check: method }))),
@@ -314,4 +380,33 @@ export function problemOfParts(candidate: unknown): string | undefined {
   if (typeof candidate !== 'object' || candidate === null)
     return `its \`create\` must return an object of parts, and returned ${describe(candidate)}`;
   return parts(candidate, '');
+}
+
+/** The problem with a result of `authenticate`, as a sentence; undefined: none. */
+export function problemOfHolder(holder: Holder): string | undefined {
+  // The members that are used for every call: this runs for each of them.
+  if (typeof holder?.key?.id === 'number' && typeof holder.account?.id === 'number') return undefined;
+  return `\`authenticate\` must return a Holder, with \`key\` and \`account\`, or undefined, and returned ${describe(holder)}`;
+}
+
+/** The same of `route`. */
+export function problemOfOffers(offers: Iterable<Offer>): string | undefined {
+  if (typeof offers?.[Symbol.iterator] === 'function') return undefined;
+  return `\`route\` must return a list of targets, or undefined, and returned ${describe(offers)}`;
+}
+
+/** The same of `inspect`. */
+export function problemOfInspection(inspection: Inspection): string | undefined {
+  const given = inspection as Partial<Record<'answer' | 'charge' | 'conversation' | 'texts', unknown>> | null;
+  if (Array.isArray(given?.texts)) return undefined;
+  if (Array.isArray((given?.conversation as Conversation | undefined)?.turns)) return undefined;
+  if (given?.answer !== undefined) return problemOfAnswer(given.answer, given.charge);
+  return `\`inspect\` must return an object with \`conversation\`, \`texts\` or \`answer\`, or undefined, and returned ${describe(inspection)}`;
+}
+
+function problemOfAnswer(answer: unknown, charge: unknown): string | undefined {
+  const isParts = typeof (answer as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function';
+  if (!isParts && !Array.isArray((answer as Partial<Reply>).blocks))
+    return '`inspect` returned an `answer` that is neither a reply nor an asynchronous iterable of parts';
+  return charge === 'usage' || charge === 'nothing' ? undefined : '`charge` of an `answer` must be usage or nothing';
 }

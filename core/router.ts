@@ -2,6 +2,7 @@
 import { coreErrors } from './contracts/errors.ts';
 import type { Style } from './contracts/style.ts';
 import type { GatewayError } from './errors.ts';
+import { ALL_METHODS } from './head.ts';
 import type { PassthroughRoute, Route } from './plugin.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -14,16 +15,25 @@ export type Match =
 
 /** All handlers, by path. */
 export interface Router {
+  /** The path that serves this one: another one if nothing is served here, and its prefix is the alias of another. */
+  resolve(path: string): string;
   /** Throws 404 or 405. */
   find(method: string, path: string): Match;
+  /** The methods of a path, for `Allow`; throws 404 if nothing is served there. */
+  methodsAt(path: string): readonly string[];
   /** The passthrough route of a path, undefined if something else is served; throws 404 if nothing is. */
   passthroughAt(path: string): PassthroughRoute | undefined;
   /** The style whose error format a path uses, also if the request itself is refused. */
   styleAt(path: string): Style | undefined;
-  /** Whether CORS is allowed for a path: for all calls, and for routes that allow it. */
+  /**
+   * Whether CORS is allowed for a path: for all calls, for routes that allow it, and for paths that do not exist, so that pages can read that
+   * they do not.
+   */
   isShared(path: string): boolean;
   /** A route of a path, whatever its method; undefined if there is none. */
   routeAt(path: string): Route | undefined;
+  /** The route whose error format a path uses: one of this path, otherwise a neighbour with its own format, unless calls are served there. */
+  formatAt(path: string): Route | undefined;
 }
 
 interface Pattern<T> {
@@ -42,14 +52,20 @@ export function createRouter(
   styles: readonly Style[],
   routes: readonly Route[],
   passthroughRoutes: readonly PassthroughRoute[],
+  pathAliases: Readonly<Record<string, string>> = {},
 ): Router {
+  const aliases = Object.entries(pathAliases).map(([prefix, path]) => ({
+    parts: `${prefix}/:rest*`.split('/'),
+    folder: `${prefix.split('/', 2).join('/')}/`,
+    path,
+  }));
   const styleByPath = new Map<string, Style>();
   const stylePatterns: Pattern<Style>[] = [];
   for (const style of styles) {
     if (style.ingress === undefined) continue;
-    const { path } = style.ingress;
+    const { path, operations = [] } = style.ingress;
     if (path.includes(':')) stylePatterns.push({ parts: path.split('/'), at: style });
-    else styleByPath.set(path, style);
+    else for (const below of ['', ...operations]) styleByPath.set(path + below, style);
   }
   // Paths below a style's path (`/v1/messages/count_tokens`) are used by its clients, too.
   const styleAbove = (path: string): Style | undefined => {
@@ -82,6 +98,12 @@ export function createRouter(
     return undefined;
   };
   const routeAt = (path: string): Route | undefined => exact.get(path)?.[0] ?? patternsAt(path)[0]?.route;
+  /** A route with its own error format in the folder of a path: `/api`. */
+  const neighbourOf = (path: string): Route | undefined => {
+    const folder = `${path.split('/', 2).join('/')}/`;
+    const isOfCalls = styles.some(({ ingress }) => ingress?.path.startsWith(folder));
+    return isOfCalls ? undefined : routes.find((route) => route.error !== undefined && route.path.startsWith(folder));
+  };
   const isServed = (path: string): boolean =>
     styleByPath.has(path) ||
     exact.has(path) ||
@@ -94,25 +116,41 @@ export function createRouter(
     const hint = right === undefined ? '' : ` Did you mean ${right}?`;
     return coreErrors.not_found(`The path ${path.slice(0, 200)} does not exist.${hint}`);
   };
-  const wrongMethod = (method: string, allowed: readonly string[]): GatewayError =>
-    coreErrors
-      .method_not_allowed(`${method} is not served here; ${allowed.join(' or ')} is.`)
-      .with({ headers: { allow: allowed.join(', ') } });
   /** `more`: the methods of other handlers at this path. */
   const pick = (method: string, found: readonly Hit[], ...more: readonly string[]): Match => {
-    // HEAD is GET; node omits the body.
-    const effective = method === 'HEAD' ? 'GET' : method;
-    const hit = found.find(({ route }) => route.method === effective || route.method === 'any');
-    if (hit === undefined)
-      throw wrongMethod(method, [...new Set([...found.map(({ route }) => route.method), ...more])]);
+    // HEAD is GET; node omits the body. A GET that changes something would do so without an answer that says what.
+    const isHead = method === 'HEAD';
+    const hit = found.find(
+      ({ route }) =>
+        (route.method === 'any' || route.method === (isHead ? 'GET' : method)) && !(isHead && route.changes === true),
+    );
+    if (hit === undefined) {
+      const allowed = served([...found.map(({ route }) => route.method), ...more]);
+      // HEAD of a GET that changes something.
+      throw methodNotAllowed(
+        method,
+        allowed.filter((each) => each !== method),
+      );
+    }
     return { kind: 'route', ...hit };
   };
 
   return {
+    resolve(path) {
+      // Of nearly every request, the first segment says that there is none.
+      if (!aliases.some(({ folder }) => path.startsWith(folder)) || isServed(path)) return path;
+      const parts = path.split('/');
+      for (const alias of aliases) {
+        if (matchParts(alias.parts, parts) === undefined) continue;
+        const served = [alias.path, ...parts.slice(alias.parts.length - 1)].join('/');
+        if (isServed(served)) return served;
+      }
+      return path;
+    },
     find(method, path) {
       const style = styleByPath.get(path);
       if (style !== undefined) {
-        if (method !== 'POST') throw wrongMethod(method, ['POST']);
+        if (method !== 'POST') throw methodNotAllowed(method, served(['POST']));
         return { kind: 'style', style, params: NO_PARAMS };
       }
       const routesHere = exact.get(path);
@@ -130,6 +168,15 @@ export function createRouter(
       if (found.length === 0) throw notFound(path);
       return pick(method, found);
     },
+    methodsAt(path) {
+      if (!isServed(path)) throw notFound(path);
+      if (styleByPath.has(path)) return served(['POST']);
+      const routesHere = exact.get(path);
+      if (routesHere !== undefined) return served(routesHere.map(({ method }) => method));
+      if (overPassthrough(path) !== undefined) return ALL_METHODS;
+      const post = stylePatternAt(path) === undefined ? [] : ['POST'];
+      return served([...patternsAt(path).map(({ route }) => route.method), ...post]);
+    },
     passthroughAt(path) {
       if (!isServed(path)) throw notFound(path);
       return styleByPath.has(path) || exact.has(path) || stylePatternAt(path) !== undefined
@@ -140,9 +187,24 @@ export function createRouter(
     isShared: (path) =>
       styleByPath.has(path) ||
       stylePatternAt(path) !== undefined ||
-      (routeAt(path)?.cors ?? overPassthrough(path) !== undefined),
+      (routeAt(path)?.cors ?? (overPassthrough(path) !== undefined || !isServed(path))),
     routeAt,
+    formatAt: (path) => routeAt(path) ?? (isServed(path) ? undefined : neighbourOf(path)),
   };
+}
+
+/** The methods of routes as those of HTTP: HEAD is served with GET, and OPTIONS everywhere. */
+function served(methods: readonly string[]): readonly string[] {
+  if (methods.includes('any')) return ALL_METHODS;
+  return [...new Set([...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'])];
+}
+
+/** Refuses (405) a method that a path does not have. */
+export function methodNotAllowed(method: string, allowed: readonly string[]): GatewayError {
+  const names = allowed.filter((each) => each !== 'HEAD' && each !== 'OPTIONS');
+  return coreErrors
+    .method_not_allowed(`${method} is not served here; ${names.join(' or ')} is.`)
+    .with({ headers: { allow: allowed.join(', ') } });
 }
 
 const NO_PARAMS: Params = Object.freeze({});
@@ -169,7 +231,7 @@ function matchParts(pattern: readonly string[], parts: readonly string[]): Recor
   return parts.length === pattern.length ? params : undefined;
 }
 
-/** A decoded parameter; an invalid encoding stays as it is and will match nothing. */
+/** A decoded parameter. `readHead` refuses invalid encodings, but its refusal, too, has the format of a path. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -237,7 +237,7 @@ function differingFrom({ report: own }: GatewayState, others: readonly GatewaySt
 
 /** A request in its current state. */
 function seen(x: LiveExchange, clock: Clock, gateway: string | undefined): RunningExchange {
-  const { callSoFar: call, identity } = x;
+  const { callIfRead: call, identity } = x;
   return {
     id: x.id,
     startedMs: x.startedMs,

@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { nearest } from './config/nearest.ts';
 import { shipsPlugin } from './loader.ts';
 import { UsageError } from './plugin.ts';
 
@@ -30,14 +29,7 @@ const TSCONFIG = {
 };
 
 /** Creates the folder `name` in `cwd`. Returns the next steps for the user. Throws `UsageError`. */
-export function newPlugin(name: string, kind: string | undefined, cwd: string): string {
-  const kinds = readdirSync(TEMPLATES);
-  if (kind === undefined || !kinds.includes(kind)) {
-    const near = kind === undefined ? undefined : nearest(kind, kinds);
-    throw new UsageError(
-      `--kind must be one of ${kinds.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
-    );
-  }
+export function newPlugin(name: string, kind: string, cwd: string): string {
   if (!/^[a-z][a-z0-9-]*$/.test(name))
     throw new UsageError(`a plugin's name has small letters, digits and hyphens: ${JSON.stringify(name)} has others`);
   if (shipsPlugin(name)) throw new UsageError(`${name} is the name of a plugin that ships with the gateway`);
@@ -48,6 +40,7 @@ export function newPlugin(name: string, kind: string | undefined, cwd: string): 
   for (const file of readdirSync(join(TEMPLATES, kind)))
     writeFileSync(join(folder, file), readFileSync(join(TEMPLATES, kind, file), 'utf8').replace(EXAMPLE, name));
   const isFound = basename(dirname(ROOT)) === 'node_modules' && folder.startsWith(resolve(ROOT, '../..') + sep);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
   const manifest = {
     name,
     version: '0.1.0',
@@ -55,6 +48,9 @@ export function newPlugin(name: string, kind: string | undefined, cwd: string): 
     type: 'module',
     exports: './index.ts',
     scripts: { test: 'node --import turnpike/typescript --test index.test.ts' },
+    peerDependencies: { turnpike: `>=${version}` },
+    // Only its operator knows where the gateway is.
+    peerDependenciesMeta: { turnpike: { optional: true } },
     // Where this package is installed above the folder, the plugin finds it as it is.
     ...(!isFound && { devDependencies: { turnpike: `file:${relative(folder, ROOT)}` } }),
   };

@@ -15,14 +15,26 @@ import {
   toGatewayError,
 } from './answers.ts';
 import { type Base64Ranges, findBase64, LARGE, noBase64 } from './base64-ranges.ts';
-import { answerRaw, answerUnread, isClosing, isForm, isRead, readBody, readCallBody, requireBody } from './body.ts';
+import {
+  answerRaw,
+  answerUnread,
+  isClosing,
+  isForm,
+  isRead,
+  markClosing,
+  readBody,
+  readCallBody,
+  requireBody,
+} from './body.ts';
 import type { Clock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
+import { nearest } from './config/nearest.ts';
 import { checkValue } from './config/validator.ts';
-import { inspectCall } from './content.ts';
+import { screenAndInspect } from './content.ts';
 import type { Upload } from './contracts/call.ts';
-import { coreErrors } from './contracts/errors.ts';
+import { coreErrors, invalidField } from './contracts/errors.ts';
 import type { Json, JsonObject } from './contracts/json.ts';
+import type { Holder } from './contracts/keys.ts';
 import type { Recalled, Style } from './contracts/style.ts';
 import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -31,7 +43,7 @@ import { Dictionary } from './dictionary.ts';
 import type { GatewayError } from './errors.ts';
 import { ClientLeft, Entry, LiveExchange } from './exchange.ts';
 import { deliverGiven } from './given.ts';
-import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
+import { ALL_METHODS, type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
 import type { Intake } from './intake.ts';
 import { scanJson } from './json.ts';
@@ -53,9 +65,12 @@ import {
 } from './plugin.ts';
 import type { ProxyWatch } from './proxies.ts';
 import type { Roll } from './roll.ts';
-import type { Router } from './router.ts';
+import { methodNotAllowed, type Router } from './router.ts';
+import { originOf } from './runtime/unexpected.ts';
 import { createSpool } from './spool.ts';
+import { checkPlaces } from './translation/ruled-fields.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
+import { connectionsWithin, descriptorLimit } from './workers/descriptors.ts';
 import { type Forward, HOP_ROOM, unwrap } from './workers/forward.ts';
 
 /** Everything a request needs from one configuration. A reload swaps it; running requests keep theirs. */
@@ -119,7 +134,7 @@ export function createGatewayServer(options: ServerOptions): Server {
   server.maxHeadersCount = MAX_HEADERS + 1 + room.headers;
   // The end of a connection between two processes does not concern a client.
   server.maxRequestsPerSocket = options.servesWorkers === true ? 0 : 1_000;
-  server.maxConnections = 20_000;
+  server.maxConnections = connectionsWithin(descriptorLimit());
 
   const failed = (response: ServerResponse, error: unknown): void => {
     options.log.error('a request failed', { error });
@@ -144,7 +159,7 @@ export function createGatewayServer(options: ServerOptions): Server {
 }
 
 /** A request that the parser refuses. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, options: ServerOptions): void {
+function refuseConnection(error: ParserError, socket: Duplex, options: ServerOptions): void {
   // An answer was already sent there and is still to be read.
   if (isClosing(socket) && error.code !== 'ECONNRESET') return;
   const { owed, waiting } = lineOf(socket);
@@ -153,14 +168,46 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, options:
   const unanswered = [...owed];
   // The broken request may be answered here; after others, or inside an answer, this one would be taken for theirs.
   const inPlace = unanswered.every(({ req, headersSent }) => !req.complete && !headersSent) && unanswered.length <= 1;
+  const isArrived = unanswered.length > 0 && unanswered.every(({ req }) => req.complete) && waiting.length === 0;
+  if (isArrived && error.code?.startsWith('HPE_') === true && socket.writable) {
+    closeAfter(unanswered.at(-1)!, socket);
+    return;
+  }
   if (error.code === 'ECONNRESET' || !socket.writable || !inPlace) {
     socket.destroy();
     return;
   }
-  endSocket(socket, parserRefusal(error.code), options);
+  const path = brokenPath(error.rawPacket);
+  const format = path === '' ? undefined : spellingAt(options.current().router, path);
+  endSocket(socket, parserRefusal(error), options, format);
 }
 
-function parserRefusal(code: string | undefined): GatewayError {
+/**
+ * Bytes behind a complete request that are no request, mostly because its length was counted in characters: it is
+ * answered, and then the connection is closed.
+ */
+function closeAfter(last: ServerResponse, socket: Duplex): void {
+  markClosing(socket);
+  last.shouldKeepAlive = false;
+  last.on('finish', () => socket.end());
+}
+
+/** An error of the parser, and the bytes in which it was found. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
+/** The path of a broken request, if its first line is in these bytes. */
+function brokenPath(packet: Buffer | undefined): string {
+  return /^[A-Z]+ (\/[^\s?]*)\S* HTTP\/1\./.exec(packet?.toString('latin1', 0, 10_000) ?? '')?.[1] ?? '';
+}
+
+/** The first byte of a TLS connection. */
+const TLS_HANDSHAKE = 0x16;
+
+function parserRefusal({ code, rawPacket }: ParserError): GatewayError {
+  if (rawPacket?.[0] === TLS_HANDSHAKE)
+    return coreErrors.bad_request('This port serves HTTP, and the client speaks TLS.');
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return coreErrors.headers_too_large();
@@ -173,8 +220,8 @@ function parserRefusal(code: string | undefined): GatewayError {
   }
 }
 
-function endSocket(socket: Duplex, error: GatewayError, { clock }: ServerOptions): void {
-  answerRaw(socket, rawAnswer(error, newId(clock.now())), clock.after);
+function endSocket(socket: Duplex, error: GatewayError, { clock }: ServerOptions, format?: ErrorFormat): void {
+  answerRaw(socket, rawAnswer(error, newId(clock.now()), format), clock.after);
 }
 
 /** The state of one connection. */
@@ -249,7 +296,9 @@ function serveNow(
   expectsContinue: boolean,
   options: ServerOptions,
 ): Awaitable<void> {
-  if (options.state() !== 'ready') response.shouldKeepAlive = false;
+  // Node says so in the header, but does not close the connection.
+  const isLast = (response as { readonly maxRequestsOnConnectionReached?: boolean }).maxRequestsOnConnectionReached;
+  if (isLast === true || options.state() !== 'ready') response.shouldKeepAlive = false;
 
   const generation = options.current();
   let head: Head;
@@ -258,9 +307,13 @@ function serveNow(
   try {
     if (options.servesWorkers === true) peer = unwrap(request);
     head = readHead(request);
+    const path = generation.router.resolve(head.path);
+    if (path !== head.path) head = { ...head, path };
   } catch (error) {
-    const spelling = spellingAt(generation.router, request.url?.split('?')[0] ?? '');
-    refuseRequest(request, response, toGatewayError(error), spelling, newId(options.clock.now()), options);
+    const path = request.url?.split('?')[0] ?? '';
+    const spelling = spellingAt(generation.router, path);
+    const refusal = refusedAt(generation.router, request.method ?? '', path, toGatewayError(error));
+    refuseRequest(request, response, refusal, spelling, newId(options.clock.now()), options);
     return;
   }
   const style = generation.router.styleAt(head.path);
@@ -273,6 +326,13 @@ function serveNow(
     }
   }
   try {
+    // A preflight that was not answered above is refused: pages may not ask there.
+    if (
+      head.method === 'OPTIONS' &&
+      !isPreflight(head) &&
+      answerOptions(response, head.path, generation.router, options)
+    )
+      return;
     const match = generation.router.find(head.method, head.path);
     if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public'))
       throw coreErrors.shutting_down();
@@ -309,10 +369,29 @@ function serveNow(
   }
 }
 
+/** Names the methods of a path, or of the whole gateway (`*`). False for passthrough routes, whose vendor answers. */
+function answerOptions(response: ServerResponse, path: string, router: Router, { clock }: ServerOptions): boolean {
+  if (path !== '*' && router.passthroughAt(path) !== undefined) return false;
+  const allow = (path === '*' ? ALL_METHODS : router.methodsAt(path)).join(', ');
+  response.writeHead(204, answerHeaders(newId(clock.now()), {}, { allow })).end();
+  return true;
+}
+
+/** The refusal of a head; that of a method names the methods of this path, if anything is served there. */
+function refusedAt(router: Router, method: string, path: string, refusal: GatewayError): GatewayError {
+  if (refusal.code !== 'method_not_allowed' || !path.startsWith('/')) return refusal;
+  try {
+    return methodNotAllowed(method, router.methodsAt(path));
+  } catch (error) {
+    return toGatewayError(error);
+  }
+}
+
 /** The error for the client; internal details are in the log, under the same id. */
 function clientError(error: unknown, id: string, log: Log): GatewayError {
   const refusal = toGatewayError(error);
-  if (refusal.status === 500 && !(error instanceof ClientLeft)) log.error('a request failed', { request: id, error });
+  if (refusal.status === 500 && !(error instanceof ClientLeft))
+    log.error('a request failed', { ...originOf(error), request: id, error });
   // The client can only retry; the operator can make room.
   if (refusal.code === 'spool_unavailable') log.error('an upload could not be stored', { request: id, error });
   return refusal;
@@ -381,8 +460,8 @@ async function serveCall(
 ): Promise<void> {
   const { pipeline, limits, intake, deliver: tools } = generation;
   const { form } = x.style!.ingress!;
-  // A multipart body of unknown length may be large.
-  const isLarge = (head.length ?? Infinity) > SPOOLED_AT_ONCE;
+  // A multipart body of unknown length, or a compressed one, may be large.
+  const isLarge = head.coding !== undefined || (head.length ?? Infinity) > SPOOLED_AT_ONCE;
   const onDisk = isLarge && form !== undefined && isForm(head.headers['content-type'] ?? '');
   const where = onDisk ? 'disk' : 'memory';
   const holding = intake.begin(where, x.identity.account.id, limits.inFlight[where]);
@@ -405,7 +484,7 @@ async function serveCall(
   }
   const reading = readCall(x, bytes, limits, files);
   if (reading !== undefined) await reading;
-  const inspecting = inspectCall(x, pipeline, 'call');
+  const inspecting = screenAndInspect(x, pipeline);
   if (inspecting !== undefined) await inspecting;
   const admitting = pipeline.admit(x);
   if (admitting !== undefined) await admitting;
@@ -442,7 +521,12 @@ function understand(
   const { depth } = limits;
   const { maxValues, measure } = style.ingress!;
   const body = scanJson(bytes, maxValues === undefined ? { depth } : { depth, tokens: maxValues }, base64);
-  x.call = { style: style.name, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
+  checkPlaces(body);
+  const operation = style.ingress!.operations?.find((below) => x.path === style.ingress!.path + below);
+  const kind = operation === undefined ? { style: style.name } : { style: style.name, operation };
+  x.call = { ...kind, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
+  if (operation !== undefined && x.call.stream)
+    throw invalidField('stream', `must be false: ${x.path} is not streamed`);
   if (files !== undefined && measure !== undefined) return measureCall(x, style);
   const recalling = style.ingress!.recall?.(x, body);
   if (recalling instanceof Promise) return recalling.then((recalled) => recall(x, style, recalled));
@@ -458,7 +542,9 @@ function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): 
   if (recalled === undefined) return;
   const { body, channel } = recalled;
   const earlier = { channel, body: x.call.body };
-  x.call = { style: style.name, body, ...style.ingress!.read(body, x), earlier };
+  const { operation } = x.call;
+  const kind = operation === undefined ? { style: style.name } : { style: style.name, operation };
+  x.call = { ...kind, body, ...style.ingress!.read(body, x), earlier };
 }
 
 /** A passthrough request: admitted like a call, forwarded without being decoded. */
@@ -488,6 +574,9 @@ async function serveSocket(
   await carrySocket(x, passthrough, upgrade, options.opaque, generation.deliver);
 }
 
+/** The code of an error, ours or a vendor's. */
+const CODE = /^[\w.:-]{0,64}$/;
+
 /** Settles a failed request, then sends the error to the client, if it is still connected. */
 async function failExchange(
   x: LiveExchange,
@@ -497,7 +586,8 @@ async function failExchange(
 ): Promise<void> {
   let refusal = clientError(error, x.id, options.log);
   x.status = x.gone ? 499 : refusal.status;
-  if (!x.gone) x.note({ code: refusal.code });
+  // That of a vendor may be anything, a part of the request, too.
+  if (!x.gone) x.note({ code: CODE.test(refusal.code) ? refusal.code : '' });
   try {
     // A target that was not called has no failure.
     const failure = x.attempts.findLast((attempt) => attempt.failure !== undefined)?.failure;
@@ -528,7 +618,9 @@ function refuseRequest(
     response.destroy();
     return;
   }
-  const headers = answerHeaders(id, { ...extra, ...error.headers }, { 'content-type': 'application/json' });
+  // Every 401 says how to authenticate (RFC 9110, 11.6.1).
+  const how = error.status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+  const headers = answerHeaders(id, { ...extra, ...how, ...error.headers }, { 'content-type': 'application/json' });
   const body = errorBody(error, style, id);
   if (isRead(request)) send(response, error.status, headers, body);
   else answerUnread(request, response, { status: error.status, headers, body }, options.clock.after);
@@ -607,8 +699,9 @@ async function handleRoute(
     ip: at.ip,
   };
   const found: Found = {};
+  const authenticate = (): Awaitable<Holder> => generation.pipeline.authenticate({ ...caller, id });
   for (const name of route.access === 'public' ? [] : route.access)
-    Object.assign(found, await generation.guards[name]!(caller, found));
+    Object.assign(found, await generation.guards[name]!(caller, found, authenticate));
   const { account, holder, session, accessToken, serviceToken } = found;
   if (holder !== undefined) {
     at.entrant = Object.assign(at.entry, caller, { id, identity: holder });
@@ -618,7 +711,7 @@ async function handleRoute(
   let bytes: Buffer = NO_BYTES;
   let body: ApiRequest['body'];
   if (head.hasBody && route.takes !== 'none') {
-    const raw = route.takes === 'bytes';
+    const raw = route.takes === 'bytes' || route.takes === 'scanned';
     const holding = generation.intake.begin('memory', account?.id ?? at.ip, generation.limits.inFlight.memory);
     at.entry.defer(() => holding.giveBack());
     const read = await readBody(request, response, head, {
@@ -626,7 +719,7 @@ async function handleRoute(
       expectsContinue: at.expectsContinue,
       deadlines: generation.deliver.deadlines,
       holding,
-      anyType: raw,
+      anyType: route.takes === 'bytes',
     });
     if (raw) bytes = read;
     else body = scanJson(read, generation.limits).tree();
@@ -644,7 +737,7 @@ const NO_BYTES = Buffer.alloc(0);
 
 /** The error format of requests that are refused before a route is selected: of a route of the path, by any method. */
 function spellingAt(router: Router, path: string): ErrorFormat | undefined {
-  const route = router.routeAt(path);
+  const route = router.formatAt(path);
   return route === undefined ? undefined : spellingOf(route);
 }
 
@@ -752,21 +845,50 @@ function refusalOn(socket: Socket, request: IncomingMessage): ServerResponse {
 }
 
 interface SearchSchema {
-  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
+  readonly additionalProperties?: boolean;
+  readonly properties?: Readonly<Record<string, Parameter>>;
+}
+interface Parameter {
+  readonly type?: unknown;
+  readonly pattern?: string;
+  readonly minLength?: number;
 }
 
 const NUMBER = /^-?\d{1,16}(\.\d{1,16})?$/;
 
-/** The parameters of the schema, converted; of duplicates the last. Invalid ones stay text, empty ones are missing. */
+/**
+ * The parameters of the schema, converted; invalid ones stay text. Open schemas: of duplicates the last counts, and empty ones are missing.
+ * Closed ones refuse (400) unknown parameters and duplicates, and an empty value counts as missing only where any text is accepted.
+ */
 export function searchOf(schema: Schema, query: URLSearchParams): JsonObject {
-  const { properties = {} } = schema as SearchSchema;
+  const { properties = {}, additionalProperties } = schema as SearchSchema;
+  const isClosed = additionalProperties === false;
+  if (isClosed) refuseStrange(query, properties);
   const values = new Dictionary() as unknown as Record<string, Json>;
-  for (const [name, { type }] of Object.entries(properties)) {
+  for (const [name, parameter] of Object.entries(properties)) {
+    const { type } = parameter;
     const text = query.getAll(name).at(-1);
-    if (text === undefined || text === '') continue;
+    if (text === undefined || (text === '' && !(isClosed && isMeant(parameter)))) continue;
     if (type === 'integer' && NUMBER.test(text)) values[name] = Number(text);
     else if (type === 'boolean' && (text === 'true' || text === 'false')) values[name] = text === 'true';
     else values[name] = text;
   }
   return values;
+}
+
+/** Whether an empty value is a mistake: it is none of a text that may be empty. */
+function isMeant({ type, pattern, minLength = 0 }: Parameter): boolean {
+  return type !== 'string' || pattern !== undefined || minLength > 0;
+}
+
+/** Ignoring one of them would return other data than the client asked for. */
+function refuseStrange(query: URLSearchParams, properties: Readonly<Record<string, Parameter>>): void {
+  for (const name of query.keys()) {
+    if (!Object.hasOwn(properties, name)) {
+      const near = nearest(name, Object.keys(properties));
+      const hint = near === undefined ? '' : ` Did you mean \`${near}\`?`;
+      throw coreErrors.unknown_parameter(name.slice(0, 100), hint).with({ param: name.slice(0, 100) });
+    }
+    if (query.getAll(name).length > 1) throw invalid([name], 'is given twice; give it once');
+  }
 }

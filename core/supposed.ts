@@ -1,12 +1,13 @@
 /** Simulated requests without a client: for explained calls, and for the tokens of a request that a vendor counts. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { findBase64, LARGE, noBase64 } from './base64-ranges.ts';
 import type { Clock } from './clock.ts';
-import { inspectCall } from './content.ts';
+import { inspectInTurn } from './content.ts';
 import type { Inspecting } from './contracts/inspecting.ts';
 import type { Style } from './contracts/style.ts';
 import { LiveExchange } from './exchange.ts';
-import { scanJson, UNLIMITED } from './json.ts';
+import { scanJson } from './json.ts';
 import type { Caller, Known } from './plugin.ts';
 import type { Generation } from './server.ts';
 
@@ -22,7 +23,7 @@ export function supposedExchange(
     {
       request,
       response: new ServerResponse(request),
-      head: { method: 'POST', path, search: '', headers, length: undefined, hasBody: true },
+      head: { method: 'POST', path, search: '', headers, length: undefined, hasBody: true, coding: undefined },
       ip,
       style,
       passthrough: undefined,
@@ -34,19 +35,26 @@ export function supposedExchange(
 /** The service; uses the generation that is current at each call. */
 export function createInspecting(current: () => Generation, clock: Clock): Inspecting {
   return {
-    async inspect({ holder, style: name, model, body: json, ...request }) {
-      const { pipeline, deliver } = current();
+    async count({ holder, style: name, bytes, ...request }, use) {
+      const { pipeline, deliver, limits } = current();
       const style = deliver.styles.get(name);
       if (style === undefined) throw new Error(`there is no style ${name}`);
-      if (!pipeline.inspects) return undefined;
-      const x = Object.assign(supposedExchange(style, request, clock), { identity: holder });
-      // It was within the limits when it arrived.
-      const body = scanJson(Buffer.from(JSON.stringify(json)), UNLIMITED);
-      const bounds = { inputBytes: body.textBytes, media: body.media, outputTokens: undefined, choices: 1 };
-      x.call = { style: name, model, stream: false, asksUsage: false, body, bounds };
+      const x = Object.assign(supposedExchange(style, request, clock), { identity: holder }) as LiveExchange & Known;
+      const base64 = bytes.length < LARGE ? noBase64(bytes) : await findBase64(bytes);
+      const body = scanJson(bytes, limits, base64);
       try {
-        await inspectCall(x as typeof x & Known, pipeline, 'count');
-        return x.call.conversation;
+        return await use({
+          body,
+          async screen(model) {
+            const bounds = { inputBytes: body.textBytes, media: body.media, outputTokens: undefined, choices: 1 };
+            x.call = { style: name, model, stream: false, asksUsage: false, body, bounds };
+            await pipeline.screen(x, { purpose: 'count', isInspected: pipeline.inspects });
+          },
+          async inspect() {
+            await inspectInTurn(x, pipeline, 'count');
+            return x.call.conversation;
+          },
+        });
       } finally {
         await x.release((error) => deliver.log.error('a release callback failed', { exchange: x.id, error }));
       }

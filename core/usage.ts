@@ -67,9 +67,10 @@ export function withCountedOutput(reported: Usage, textLength: number): Usage {
 /** The counts that must be whole numbers, because charges and records are integers. Seconds may have fractions. */
 const WHOLE = [...RATE_NAMES, 'characters'] as const;
 
-/** A usage with whole counts, rounded up; the same object if they are. A plugin's style may report fractions. */
+/** What is billed of a usage, with whole counts, rounded up; the same object if they are. A plugin's style may report fractions. */
 export function inWholes(usage: Usage | undefined): Usage | undefined {
   if (usage === undefined) return undefined;
+  if (usage.unbilled === true) return NO_TOKENS;
   let rounded: Record<string, number> | undefined;
   for (const kind of WHOLE) {
     const count = usage[kind];

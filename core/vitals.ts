@@ -1,9 +1,10 @@
 /** Health of the processes and their machine: now, and every ten seconds of the last hour. */
-import { availableParallelism, loadavg, totalmem } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock } from './clock.ts';
 import type { Lag, Sample, Vitals } from './contracts/running.ts';
+import { machineMemory } from './workers/memory.ts';
 
 /** Figures that only core knows. */
 export interface Gauges {
@@ -60,7 +61,7 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
   function look(): Look {
     const lag = lagOf(delays);
     delays.reset();
-    const { rss, heapUsed } = process.memoryUsage();
+    const { rss, heapUsed } = memoryNow();
     const used = process.cpuUsage(cpu);
     const passedMs = clock.mono() - sampledMono;
     cpu = process.cpuUsage();
@@ -84,7 +85,7 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
     const own = look();
     keep(lags, own.lag, MINUTE);
     keep(samples, { atMs, ...own, lag: own.lag.p99 }, SAMPLES);
-    others?.().then((looks) => {
+    void others?.().then((looks) => {
       if (looks.length === 0) return;
       const all = together([own, ...looks]);
       const [at, lagAt] = [samples.findIndex((one) => one.atMs === atMs), lags.indexOf(own.lag)];
@@ -103,7 +104,7 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
       delays.disable();
     },
     now() {
-      const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+      const { rss, heapUsed, heapTotal, external } = memoryNow();
       const { user, system } = process.cpuUsage();
       return {
         startedMs,
@@ -203,10 +204,16 @@ function lagOfAll(lags: readonly Lag[]): Lag {
   };
 }
 
-/** A container may have less memory than its machine; without a limit, the number is larger than any machine's. */
-function machineMemory(): number {
-  const limit = process.constrainedMemory();
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+let lastMemory: NodeJS.MemoryUsage = { rss: 0, heapUsed: 0, heapTotal: 0, external: 0, arrayBuffers: 0 };
+
+/** It reads a file, which fails if the process can open no more: then the last figures. */
+function memoryNow(): NodeJS.MemoryUsage {
+  try {
+    lastMemory = process.memoryUsage();
+  } catch {
+    // The figures are not worth more than the process.
+  }
+  return lastMemory;
 }
 
 function hundredths(value: number): number {

@@ -27,11 +27,13 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'eventsource-parser': ['core'],
   'better-sqlite3': ['plugins/stores', 'plugins/import'],
   'better-sqlite3-13': ['plugins/stores', 'plugins/import'],
+  bcryptjs: ['plugins/accounts'],
   busboy: ['plugins/styles'],
   'fastest-levenshtein': ['core', 'plugins'],
   'http-proxy-3': ['core'],
   'import-meta-resolve': ['core'],
   'lru-cache': ['plugins/keys', 'plugins/counters', 'plugins/log', 'plugins/cache'],
+  mysql2: ['plugins/import'],
   nodemailer: ['plugins/mail'],
   pg: ['plugins/stores', 'plugins/import'],
   'openid-client': ['plugins/oauth'],
@@ -95,6 +97,31 @@ for (const room of ['core', 'plugins', 'console/src', 'scripts', 'test']) {
 }
 
 checkCycles();
+checkJsonParse();
+
+/** Where a process, a thread or another program comes in; all of them must mend `JSON.parse` where Node needs it. */
+function checkJsonParse(): void {
+  const isThread = (file: string): boolean =>
+    file.startsWith('plugins/') && /^import [^\n]*\bparentPort\b/m.test(readFileSync(file, 'utf8'));
+  const parses = (file: string): boolean => readFileSync(file, 'utf8').includes('JSON.parse');
+  const entries = [
+    ...['core/main.ts', 'core/gateway.ts', 'core/plugin.ts', 'core/translation/index.ts'],
+    ...['core/workers/process.ts', 'core/backups/process.ts'],
+    ...[...running.keys()].filter((file) => isThread(file)),
+  ];
+  for (const entry of entries) {
+    const reached = reachedFrom(entry);
+    if (!reached.has('core/runtime/json-parse.ts') && [...reached].some(parses))
+      problems.push(`${entry}: parses JSON and does not import core/runtime/json-parse.ts first`);
+  }
+}
+
+/** A file and all that it imports at run time. */
+function reachedFrom(file: string): ReadonlySet<string> {
+  const reached = new Set([file]);
+  for (const each of reached) for (const next of running.get(each) ?? []) if (running.has(next)) reached.add(next);
+  return reached;
+}
 
 /**
  * At run time no cycle is allowed, because the order of evaluation would depend on the first importer. For types, only

@@ -212,7 +212,9 @@ function declare(files) {
   const read = (name) => {
     if (imported.has(name)) return;
     imported.add(name);
-    const text = readFileSync(join(types, name), 'utf8').replace(OF_PACKAGE, (_, names) => untyped(names));
+    const text = readFileSync(join(types, name), 'utf8')
+      .replace(OF_PACKAGE, (_, names) => untyped(names))
+      .replace(FOR_EFFECT, '');
     for (const [, path] of text.matchAll(RELATIVE)) read(join(dirname(name), `${path}.d.ts`));
     // A declaration file has the name of its JavaScript file.
     writeFileSync(
@@ -227,6 +229,9 @@ function declare(files) {
 
 /** An import of types of a package in a declaration; their names. Only internal declarations have one. */
 const OF_PACKAGE = /^import (?:type )?\{([^}]*)\} from ["'](?!node:|\.)[^"']+["'];$/gm;
+
+/** An import for its effect, which a declaration does not need. */
+const FOR_EFFECT = /^import ["']\.[^"']+["'];\n/gm;
 
 /** The same names without their types: the package is compiled in, so an author's compiler does not find it. */
 function untyped(names) {

@@ -14,6 +14,14 @@ const EXPECTED = [
   /^scripts\/(README\.md|compiled-load\.mjs|server-load\.mjs|turnpike\.mjs|typescript\.mjs)$/,
   /^scripts\/scaffold\/[\w-]+\/[\w-]+(\.test)?\.ts$/,
   /^scripts\/deploy\/((README|first-hour)\.md|Caddyfile|Dockerfile(\.dockerignore)?|[\w-]+\.(yaml|mjs|service)|nginx\/[\w-]+\.conf|grafana\/[\w-]+\.json|prometheus\/[\w-]+\.yaml)$/,
+  // What the documentation in the package links to: to read, and not to run.
+  /^core\/(plugin|contracts\/[\w-]+)\.ts$/,
+  /^plugins\/(styles|vendors\/gemini)\/([\w-]+\/)*[\w-]+\.ts$/,
+  /^plugins\/console\/(routes\/[\w-]+|schemas|static)\.ts$/,
+  /^test\/(e2e\/authors\/[\w.-]+\.mjs|plugins\/outside\/[\w-]+\.ts|browser\/first-hour\.browser\.test\.ts|kit\/(world|browser)\.ts|e2e\/readme-kit\.ts)$/,
+  /^(\.github|console|console\/recipes|scripts\/bench|test)\/[\w-]+\.md$/,
+  /^console\/pictures\/[\w-]+\.webp$/,
+  /^scripts\/bench\/([\w-]+\.c|loop-probe\.mjs)$/,
 ];
 
 /** Contents that are secrets or come from the machine that made the package. */

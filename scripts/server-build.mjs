@@ -130,6 +130,7 @@ export const ON_DEMAND = [
   'stripe',
   'alipay-sdk',
   'undici',
+  'mysql2',
   'nodemailer',
   '@simplewebauthn/server',
   'qrcode',

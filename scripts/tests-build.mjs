@@ -8,15 +8,16 @@ import { sources } from './server-build.mjs';
 const ROOT = resolve(import.meta.dirname, '..');
 
 /**
- * Compiles `files`, paths from the root, into `folder`. `server` has the compiled server, whose threads and schemas they use. Returns the compiled
- * files in the same order. Modules stay single: all files share their parts, and packages are loaded from their folders.
+ * Compiles groups of files, paths from the root, into `folder`: one compiled file for the files that share a process. `server` has the compiled
+ * server, whose threads and schemas they use. Returns the compiled files in the same order. Modules stay single: all files share their parts, and
+ * packages are loaded from their folders.
  */
-export async function buildTests(files, folder, server) {
+export async function buildTests(groups, folder, server) {
+  const entries = groups.map((files, i) => ({ in: `group:${i}`, out: `${basename(files[0], '.ts')}.${i}` }));
   await build({
     absWorkingDir: ROOT,
-    entryPoints: files,
+    entryPoints: entries,
     outdir: folder,
-    outbase: '.',
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
@@ -29,10 +30,22 @@ export async function buildTests(files, folder, server) {
     sourcemap: 'linked',
     sourcesContent: false,
     logLevel: 'error',
-    plugins: [packagesOutside, placesOf(server)],
+    plugins: [groupsOf(groups), packagesOutside, placesOf(server)],
   });
-  return files.map((file) => join(folder, file.replace(/\.ts$/, '.mjs')));
+  return entries.map(({ out }) => join(folder, `${out}.mjs`));
 }
+
+/** The files of a group as one module. */
+const groupsOf = (groups) => ({
+  name: 'groups-of-tests',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^group:/ }, ({ path }) => ({ path, namespace: 'group' }));
+    onLoad({ filter: /./, namespace: 'group' }, ({ path }) => {
+      const files = groups[Number(path.slice('group:'.length))];
+      return { contents: files.map((file) => `import './${file}';\n`).join(''), resolveDir: ROOT, loader: 'js' };
+    });
+  },
+});
 
 /** Packages are not compiled: Node loads the same file of them that it would load for the source. */
 const packagesOutside = {

@@ -35,6 +35,11 @@ export function texts<T extends Table>(table: T): Translated<InOne<T> & Common> 
   return translated({ en: { ...inOne<T>(table, 0), words: EN }, zh: { ...inOne<T>(table, 1), words: ZH } });
 }
 
+/** A count in English: `1 key`, `2 keys`. `several`: the plural, unless it only has an s more. */
+export function counted(count: string, one: string, several = `${one}s`): string {
+  return `${count} ${count === '1' ? one : several}`;
+}
+
 /** The hook of texts that are in two tables. */
 export function translated<T>(of: Texts<T>): Translated<T> {
   const useText = (): T => of[useContext(LanguageContext).language];

@@ -7,10 +7,13 @@ import { type Plan, planOf, rehearse } from '../assembly.ts';
 import { readComplete } from '../complete-config.ts';
 import { nearest } from '../config/nearest.ts';
 import { coreErrors } from '../contracts/errors.ts';
+import { secondsOf } from '../contracts/shown.ts';
 import { masterKeyOf } from '../master-key.ts';
 import { keySourceOf } from '../opening.ts';
+import type { CommandAnswer } from '../plugin.ts';
 import { table } from '../table.ts';
 import { type BackupSecret, decryptFile, encryptionOf } from './encryption.ts';
+import { PROOF_FOLDER } from './left-behind.ts';
 import { backupOfName } from './names.ts';
 import { prove } from './proof.ts';
 import { readBackup } from './section.ts';
@@ -19,23 +22,22 @@ import { type BackupStorage, openStorage } from './storage.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** A table of the stored backups, newest first. Throws `ConfigError`, and if none are configured. */
-export async function listBackups(configFile: string, env: Env): Promise<string> {
+export async function listBackups(configFile: string, env: Env): Promise<CommandAnswer> {
   const storage = storageOf(await checkedPlan(configFile, env));
   const backups = (await storage.list()).flatMap((name) => {
     const backup = backupOfName(name);
     return backup === undefined ? [] : [{ name, ...backup }];
   });
-  const rows = backups
-    .sort((a, b) => b.atMs - a.atMs)
-    .map(({ name, atMs, proven, encrypted }) => [
-      name,
-      new Date(atMs).toISOString(),
-      proven ? 'yes' : 'failed',
-      encrypted ? 'yes' : 'no',
-    ]);
-  return rows.length === 0
-    ? `${storage.name} has no backups`
-    : table([['NAME', 'TIME', 'PROVEN', 'ENCRYPTED'], ...rows]);
+  backups.sort((a, b) => b.atMs - a.atMs);
+  const rows = backups.map(({ name, atMs, proven, encrypted }) => [
+    name,
+    new Date(atMs).toISOString(),
+    proven ? 'yes' : 'failed',
+    encrypted ? 'yes' : 'no',
+  ]);
+  const text =
+    rows.length === 0 ? `${storage.name} has no backups` : table([['NAME', 'TIME', 'PROVEN', 'ENCRYPTED'], ...rows]);
+  return { text, json: backups.map(({ atMs, ...backup }) => ({ ...backup, time: secondsOf(atMs) })) };
 }
 
 /** Writes a stored backup, decrypted, to a new file. Returns the line to print. */
@@ -62,10 +64,10 @@ export async function fetchBackup(configFile: string, env: Env, name: string, fi
   }
 }
 
-/** Proves a backup file, encrypted or not. Returns the line to print; throws if the proof fails. */
-export async function proveBackup(configFile: string, env: Env, file: string): Promise<string> {
+/** Proves a backup file, encrypted or not. Throws if the proof fails. */
+export async function proveBackup(configFile: string, env: Env, file: string): Promise<CommandAnswer> {
   const plan = await checkedPlan(configFile, env);
-  const folder = await mkdtemp(join(tmpdir(), 'turnpike-proof-'));
+  const folder = await mkdtemp(join(tmpdir(), PROOF_FOLDER));
   try {
     let opened = file;
     if ((await encryptionOf(file)) !== undefined) {
@@ -74,7 +76,10 @@ export async function proveBackup(configFile: string, env: Env, file: string): P
     }
     const { invariants, migrations } = await prove(plan, opened, join(folder, 'scratch'));
     const upgraded = migrations === 0 ? '' : `, and ${migrations} migrations ran`;
-    return `${file} can be restored: ${invariants} invariants hold${upgraded}`;
+    return {
+      text: `${file} can be restored: ${invariants} invariants hold${upgraded}`,
+      json: { file, invariants, migrations },
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

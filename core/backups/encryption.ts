@@ -23,7 +23,8 @@ const MOST_BYTES = 60 * 1_024 ** 3;
 /** Encrypts the file `from` as the new file `to`, which only this user can read. */
 export async function encryptFile(from: string, to: string, secret: BackupSecret): Promise<void> {
   const { size } = await stat(from);
-  if (size > MOST_BYTES) throw new Error('backups above 60 GB cannot be encrypted by the gateway: leave out `encrypt`');
+  if (size > MOST_BYTES)
+    throw new Error('backups above 60 GiB cannot be encrypted by the gateway: leave out `encrypt`');
   const [salt, nonce] = [randomBytes(SALT_BYTES), randomBytes(NONCE_BYTES)];
   const kind = 'masterKey' in secret ? KIND.masterKey : KIND.passphrase;
   const header = Buffer.concat([MAGIC, Buffer.of(kind), salt, nonce]);

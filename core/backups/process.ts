@@ -1,4 +1,5 @@
 /** The entry of the process that finishes a backup: it needs CPU time that calls must not wait for. */
+import '../runtime/json-parse.ts';
 import { constants, setPriority } from 'node:os';
 import { type FinishOrder, finishBackup } from './finish.ts';
 import type { FinishReport } from './finisher.ts';
@@ -15,7 +16,8 @@ process.once('message', (order) => {
 // The gateway has ended.
 process.once('disconnect', () => process.exit(1));
 try {
-  setPriority(constants.priority.PRIORITY_LOW);
+  // Not the lowest one: a machine that is busy for long would never prove a backup.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 } catch {
   // Not every container allows it.
 }

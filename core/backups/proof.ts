@@ -7,7 +7,7 @@ import type { StoreSection } from '../config/core-sections.ts';
 import type { BackupProof } from '../contracts/running.ts';
 import { silentLog } from '../log.ts';
 import { openVault } from '../master-key.ts';
-import { keySourceOf } from '../opening.ts';
+import { keySourceOf, withoutBackup } from '../opening.ts';
 import type { OpenStore, StoreDriver } from '../plugin.ts';
 import { reconcile } from '../reconcile.ts';
 import { CORE_TABLES, migrate, openStore, pendingMigrations } from '../store.ts';
@@ -60,6 +60,6 @@ async function restored(driver: StoreDriver, plan: Plan, file: string, scratch: 
 export async function copyTo(file: string, plan: Plan, store: Pick<OpenStore, 'backup'>): Promise<void> {
   if (store.backup !== undefined) return store.backup(file);
   const driver = await driverOf(plan);
-  if (driver.dumps === undefined) throw new Error(`the database is on a server: ${driver.server?.backup}`);
+  if (driver.dumps === undefined) throw new Error(withoutBackup(driver));
   await driver.dumps.write(plan.values.store as StoreSection & Readonly<Record<string, unknown>>, file);
 }

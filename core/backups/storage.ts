@@ -7,8 +7,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
 import { type Plan, proxiesOf } from '../assembly.ts';
+import { removeOld } from '../config/replace-file.ts';
 import type { Host } from '../contracts/host.ts';
 import { createFetch } from '../outgoing-requests.ts';
+import { OLD_MS } from './left-behind.ts';
+import { backupOfName } from './names.ts';
 import type { BucketSection } from './section.ts';
 
 /** A place for backups. Names are those of `nameOfBackup`. */
@@ -43,6 +46,7 @@ function folderStorage(folder: string): BackupStorage {
     },
     async put(name, file) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
+      await removeOld(folder, Date.now() - OLD_MS, isPart);
       const part = join(folder, `.${name}.part`);
       try {
         await copyFile(file, part);
@@ -60,6 +64,11 @@ function folderStorage(folder: string): BackupStorage {
     },
     remove: (name) => rm(join(folder, name), { force: true }),
   };
+}
+
+/** A backup that was not stored completely. */
+function isPart(name: string): boolean {
+  return name.startsWith('.') && name.endsWith('.part') && backupOfName(name.slice(1, -'.part'.length)) !== undefined;
 }
 
 const MIB = 1_024 ** 2;

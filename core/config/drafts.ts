@@ -4,9 +4,9 @@ import { isAbsolute, normalize } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { shipsPlugin } from '../loader.ts';
-import { isSecretName, SHORTEST_SECRET } from '../log.ts';
 import type { ConfigFile, Prepare } from './file.ts';
 import { MASK } from './masks.ts';
+import { isSecretName, SHORTEST_SECRET } from './secrets.ts';
 import { type Path, parseYaml, targetOf } from './yaml.ts';
 
 /** A document with more scalars is not a configuration: it has aliases that repeat aliases. */

@@ -23,16 +23,16 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
     if (isReserved) throw new RangeError(`${pathText(path)}: __proto__ cannot be used as a name`);
   }
   for (let next = 0; next < edits.length; ) {
-    const members = newMembers(edits.slice(next), known.value);
+    const added = newOnes(edits.slice(next), known.value);
     const path = edits[next]!.path.slice(0, -1);
     const taken: readonly Step[] =
-      members.length > 1 ? [{ kind: 'add', path, members }] : stepsOf(edits[next]!, known.value);
+      added.length > 1 ? [{ kind: 'add', path, added }] : stepsOf(edits[next]!, known.value);
     for (const step of taken) {
       const most = Math.min(MOST_STEPS, Math.ceil(MOST_READ / known.text.length));
       if (++steps > most) throw new RangeError(`more than ${most} values change; edit the text itself`);
       known = changed(known, step);
     }
-    next += Math.max(members.length, 1);
+    next += Math.max(added.length, 1);
   }
   return withLineEndsOf(text, known.text);
 }
@@ -42,21 +42,29 @@ export function withLineEndsOf(like: string, text: string): string {
   return like.includes('\r\n') && !/(?<!\r)\n/.test(like) ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 
-/** What the first edits add to one map that is not empty: one step for many models, because each step reads the text again. */
-function newMembers(edits: readonly TextEdit[], whole: unknown): readonly (readonly [name: string, value: Json])[] {
+/**
+ * What the first edits add to one map or list that is not empty: one step for many models or channels, because each step reads the text again.
+ */
+function newOnes(
+  edits: readonly TextEdit[],
+  whole: unknown,
+): readonly (readonly [place: string | number, value: Json])[] {
   const path = edits[0]!.path.slice(0, -1);
-  const map = valueAt(whole, path);
-  if (!isPlainMap(map) || Object.keys(map).length === 0) return [];
-  const names = new Set(Object.keys(map));
-  const members: (readonly [string, Json])[] = [];
+  const holder = valueAt(whole, path);
+  if (typeof holder !== 'object' || holder === null || Object.keys(holder).length === 0) return [];
+  const names = new Set(Object.keys(holder));
+  const added: (readonly [string | number, Json])[] = [];
   for (const { path: place, value, remove, rename } of edits) {
-    const name = place.at(-1);
-    const isNew = typeof name === 'string' && !names.has(name) && isDeepStrictEqual(place.slice(0, -1), path);
-    if (!isNew || value === undefined || remove === true || rename !== undefined) break;
-    names.add(name);
-    members.push([name, value]);
+    const last = place.at(-1);
+    const isNew = Array.isArray(holder)
+      ? last === holder.length + added.length
+      : typeof last === 'string' && !names.has(last);
+    if (!isNew || !isDeepStrictEqual(place.slice(0, -1), path)) break;
+    if (value === undefined || remove === true || rename !== undefined) break;
+    names.add(String(last));
+    added.push([last as string | number, value]);
   }
-  return members;
+  return added;
 }
 
 function valueAt(whole: unknown, path: Path): unknown {
@@ -80,8 +88,8 @@ function stepsOf({ path, value, remove, rename }: TextEdit, whole: unknown): rea
 /** A change of one place. */
 type Step =
   | { readonly kind: 'set'; readonly path: Path; readonly value: Json }
-  /** `path`: of a map that is not empty and has none of these members. */
-  | { readonly kind: 'add'; readonly path: Path; readonly members: ReturnType<typeof newMembers> }
+  /** `path`: of a map that is not empty and has none of these members, or of a list that is not empty and ends before these items. */
+  | { readonly kind: 'add'; readonly path: Path; readonly added: ReturnType<typeof newOnes> }
   | { readonly kind: 'remove'; readonly path: Path }
   | { readonly kind: 'rename'; readonly path: Path; readonly name: string };
 
@@ -143,7 +151,9 @@ function valueAfter(whole: unknown, step: Step): unknown {
   const { path } = step;
   const copy = structuredClone(whole);
   if (step.kind === 'add') {
-    Object.assign(valueAt(copy, path) as object, Object.fromEntries(step.members));
+    const holder = valueAt(copy, path);
+    if (Array.isArray(holder)) holder.push(...step.added.map(([, value]) => value));
+    else Object.assign(holder as object, Object.fromEntries(step.added));
     return copy;
   }
   let holder = copy as Record<string | number, unknown>;
@@ -223,7 +233,8 @@ function editOf(doc: Document, text: string, step: Step): Edit {
     pair = isPair ? (below as Pair<Node, Node | null>) : undefined;
     node = isPair ? (below as Pair<Node, Node | null>).value : (below as Node);
   }
-  if (step.kind === 'add' && isMap<Node, Node | null>(node)) return addedAll(text, { node, pair }, step.members);
+  if (step.kind === 'add' && (isMap(node) || isSeq(node)))
+    return addedAll(text, { node: node as Holder['node'], pair }, step.added);
   throw new RangeError(
     path.length === 0 ? 'the path is empty' : `${pathText(path)} is an alias (*name); edit the text itself`,
   );
@@ -353,9 +364,9 @@ function added(text: string, { node, pair }: Holder, name: string | number, valu
   return { start: at, end: at, put: `\n${indent}${written.trimEnd()}${put}` };
 }
 
-/** Several members of a map that is not empty: all are put at one place. */
-function addedAll(text: string, holder: Holder, members: ReturnType<typeof newMembers>): Edit {
-  const edits = members.map(([name, value]) => added(text, holder, name, value));
+/** Several members of a map, or items of a list, that is not empty: all are put at one place. */
+function addedAll(text: string, holder: Holder, all: ReturnType<typeof newOnes>): Edit {
+  const edits = all.map(([name, value]) => added(text, holder, name, value));
   return { ...edits[0]!, put: edits.map(({ put }) => put).join('') };
 }
 

@@ -2,9 +2,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
-import { createRedactor, SHORTEST_SECRET } from '../log.ts';
+import { createRedactor } from '../log.ts';
 import { type Env, readEnvironment } from './environment.ts';
 import { type Sources, unreadable } from './interpolation.ts';
+import { SHORTEST_SECRET } from './secrets.ts';
 import { type Findings, fillIn, offsetOf, type Path, parseYaml } from './yaml.ts';
 
 /** A mistake and its location. Lines and columns start at 1. */

@@ -1,7 +1,7 @@
 /** Shows gateway.yaml without its secrets: each becomes a mask that depends on it, and lines stay the same. */
 import { createHmac } from 'node:crypto';
 import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, type Scalar } from 'yaml';
-import { isSecretName, SHORTEST_SECRET } from '../log.ts';
+import { isNameOfTexts, isSecretName, SHORTEST_SECRET, type Span, secretsByForm } from './secrets.ts';
 import { parseYaml, targetOf } from './yaml.ts';
 
 /** Line and column, starting at 1. */
@@ -28,12 +28,6 @@ const DOTS = '••••';
 /** The form of a mask. */
 export const MASK = new RegExp(`${DOTS} [0-9a-f]{6}`);
 const MASKS = new RegExp(MASK, 'g');
-
-/** A part of a text, by its offsets. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Creates the masking function. `key`: of the HMAC; without it, a mask cannot be matched to a guessed secret. */
 export function createMasks(key: Buffer): Masks {
@@ -143,21 +137,6 @@ function secretsIn(text: string): readonly Span[] {
   return spans;
 }
 
-/** Field names of secrets in addition to those of the log. */
-const MORE_NAMES = /(?:^|[^a-z])(?:pass|pwd|dsn|salt|pepper|pin|otp|passcode|bearer|hmac)$/i;
-/** Words within such a name, and compound ones: `clientsecret`, `secretKeyBase`, `accesskey`. */
-const WORDS_IN_NAMES = /secret|passw|passphrase|(?:access|auth|master|private|sign(?:ing)?)key|[a-z]token$/i;
-
-function hidesNumbers(name: string): boolean {
-  return isSecretName(name) || MORE_NAMES.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'));
-}
-
-/** Lists of secrets have plural names, several secrets numbered ones; numbers under such a name are amounts. */
-function hidesTexts(name: string): boolean {
-  const one = name.replace(/[_-]?\d+$/, '').replace(/s$/i, '');
-  return hidesNumbers(name) || hidesNumbers(one) || WORDS_IN_NAMES.test(one);
-}
-
 /** The path of a file that contains a secret is not secret. */
 const FILE = /^[\w./~ -]+\.(?:pem|key|crt|cer|txt)$/;
 
@@ -182,14 +161,14 @@ function scalarsAndKeys(
       for (const { key, value } of node.items) {
         if (isScalar(key)) scalars.push({ scalar: key, hides: false });
         const member = isScalar(key) ? String(key.value) : '';
-        walk(value as Node | null, member, hidden || hidesTexts(member) || (named && VALUE.test(member)));
+        walk(value as Node | null, member, hidden || isNameOfTexts(member) || (named && VALUE.test(member)));
       }
     } else if (isSeq(node)) {
       for (const item of node.items) walk(item as Node | null, name, hidden);
     } else if (isScalar(node)) {
       const { value } = node;
       const isText = typeof value === 'string' && !FILE.test(value);
-      scalars.push({ scalar: node, hides: hidden && (isText || (typeof value === 'number' && hidesNumbers(name))) });
+      scalars.push({ scalar: node, hides: hidden && (isText || (typeof value === 'number' && isSecretName(name))) });
     }
   };
   walk(contents, '', false);
@@ -199,7 +178,7 @@ function scalarsAndKeys(
 /** The name of a member that is written as two, `{ name: x-api-key, value: … }`. */
 function isNamingSecret({ key, value }: Pair): boolean {
   if (!isScalar(key) || !isScalar(value) || typeof value.value !== 'string') return false;
-  return /^(?:name|header|key)$/i.test(String(key.value)) && hidesTexts(value.value);
+  return /^(?:name|header|key)$/i.test(String(key.value)) && isNameOfTexts(value.value);
 }
 const VALUE = /^values?$/i;
 
@@ -256,35 +235,8 @@ function literalsOf(text: string, { start, end }: Span, references: readonly Spa
   return spans;
 }
 
-/** Secrets recognized by their form; the secret is the first group, otherwise the whole match. Each is linear in the text, as those of the log. */
-const LOOKS: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g,
-  /(?<![A-Za-z0-9])(?:sk|pk|rk|whsec|gh[a-z]|xox[a-z])[-_][A-Za-z0-9_-]{8,}/g,
-  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]+)?/g,
-  /\b(?:Bearer|Basic)\s+([A-Za-z0-9._~+/=-]{8,})/gi,
-  /(?:key|token|secret|pass|password|pwd|signature|sig) ?= ?["']?([^&\s"'#\\]+)/gi,
-  // Members of JSON.
-  /["'][\w.-]*(?:key|token|secret|password|passwd|authorization|cookie)s?["']\s*:\s*(?:\[\s*)?["']([^"']+)/gi,
-  // User and password in a URL.
-  /(?<![^\s"'`<>])(?:(?!\/\/)[^\s"'`<>])*\/\/([^\s"'`<>]+)@/g,
-  // Long random text.
-  /(?<![\w+/=.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{24,}/g,
-  /(?<![0-9A-Za-z])[0-9a-f]{32,}(?![0-9A-Za-z])/gi,
-  // The URL of a webhook is its password: a random part of its path, or a UUID.
-  /(?<=\/)(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{20,}/g,
-  /(?<=\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi,
-];
-
 function lookingSecret(text: string, { start, end }: Span): readonly Span[] {
-  const part = text.slice(start, end);
-  if (part.length < 8) return [];
-  return LOOKS.flatMap((look) =>
-    [...part.matchAll(look)].map((match) => {
-      const [whole, secret = whole] = match;
-      const at = start + match.index + whole.lastIndexOf(secret);
-      return { start: at, end: at + secret.length };
-    }),
-  );
+  return secretsByForm(text.slice(start, end)).map((span) => ({ start: start + span.start, end: start + span.end }));
 }
 
 /** A comment may contain a member that was commented out. */
@@ -315,7 +267,7 @@ function secretsOfComments(text: string): readonly Span[] {
       continue;
     }
     const opener = OPENER.exec(line);
-    if (opener !== null && hidesTexts(opener[1] ?? '')) above = indent;
+    if (opener !== null && isNameOfTexts(opener[1] ?? '')) above = indent;
     spans.push(...membersOfComment(text, span), ...lookingSecret(text, span));
   }
   return spans;
@@ -350,11 +302,11 @@ function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
   let hidden = 0;
   return [...line.matchAll(MEMBERS)].flatMap(({ 0: whole, 1: inQuotes, 2: plain, index }) => {
     const name = inQuotes ?? plain ?? '';
-    if (index < hidden || !hidesTexts(name)) return [];
+    if (index < hidden || !isNameOfTexts(name)) return [];
     const rest = line.slice(index + whole.length);
     const [, doubled, single = doubled] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')/.exec(rest) ?? [];
     const value = single ?? rest.slice(0, endOfValue(rest, /[[{]/.test(line.slice(0, index).replaceAll('${', ''))));
-    if ((/^\d+$/.test(value) && !hidesNumbers(name)) || value.length < SHORTEST_WORD || FILE.test(value)) return [];
+    if ((/^\d+$/.test(value) && !isSecretName(name)) || value.length < SHORTEST_WORD || FILE.test(value)) return [];
     const from = index + whole.length + (single === undefined ? 0 : 1);
     hidden = from + value.length;
     return [{ start: start + from, end: start + hidden }];
@@ -382,7 +334,7 @@ function secretsOfLines(text: string): readonly Span[] {
     const isItem = indent === above && /^\s*-\s/.test(line);
     if (line.trim() !== '' && above !== undefined && indent <= above && !isItem) above = undefined;
     if (above !== undefined) spans.push(span);
-    const member = [...line.matchAll(MEMBERS)].find(([, inQuotes, plain]) => hidesTexts(inQuotes ?? plain ?? ''));
+    const member = [...line.matchAll(MEMBERS)].find(([, inQuotes, plain]) => isNameOfTexts(inQuotes ?? plain ?? ''));
     if (member !== undefined) {
       above ??= indent;
       spans.push({ start: start + member.index + member[0].length, end: span.end });

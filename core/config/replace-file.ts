@@ -1,6 +1,17 @@
 /** Replaces the content of a file in one step: whoever reads it sees the old text or the new one, also after a crash. */
 import { randomBytes } from 'node:crypto';
-import { access, constants, type FileHandle, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  type FileHandle,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** The file could not be written, such as on a full disk; the message is the reason, without its folder. */
@@ -52,6 +63,35 @@ export async function replaceFile(file: string, from: string, to: string): Promi
   } finally {
     // If this fails, the first error is the one that matters.
     await rm(draft, { force: true }).catch(() => {});
+  }
+}
+
+/** The random end of a draft's name. */
+const DRAFT_END = /^[0-9a-f]{12}$/;
+/** A younger draft may be that of a save that is running. */
+const OLD_MS = 60_000;
+
+/** Removes the drafts of a file that a crash has left: they have its secrets. */
+export async function removeDrafts(file: string, nowMs: number): Promise<void> {
+  const target = await realpath(file);
+  const folder = dirname(target);
+  const begin = `.${basename(target)}.`;
+  const isDraft = (name: string): boolean => name.startsWith(begin) && DRAFT_END.test(name.slice(begin.length));
+  await removeOld(folder, nowMs - OLD_MS, isDraft);
+}
+
+/** Removes the files and folders in a folder that are older than `beforeMs` and whose names fit, except those that have gone and those of other users. */
+export async function removeOld(folder: string, beforeMs: number, fits: (name: string) => boolean): Promise<void> {
+  for (const name of (await readdir(folder).catch(() => [])).filter(fits)) {
+    const path = join(folder, name);
+    const mtimeMs = await stat(path).then(
+      (stats) => stats.mtimeMs,
+      () => undefined,
+    );
+    if (mtimeMs === undefined || mtimeMs > beforeMs) continue;
+    await rm(path, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EACCES' && error.code !== 'EPERM') throw error;
+    });
   }
 }
 

@@ -6,7 +6,7 @@ import { applyEdits } from './edits.ts';
 import { type ConfigFile, configFrom, readConfig } from './file.ts';
 import type { Sources } from './interpolation.ts';
 import { type KeptConfig, type NewVersion, revisionOf } from './kept.ts';
-import { obstacleOf, replaceFile } from './replace-file.ts';
+import { obstacleOf, removeDrafts, replaceFile } from './replace-file.ts';
 
 /** Everything that a configuration is read from. Another process can read it, too. */
 export interface ConfigOrigin {
@@ -35,6 +35,8 @@ export interface ConfigSource {
   changedMs(): Promise<number | undefined>;
   /** Why it cannot be written; undefined: it can. */
   obstacle(): Promise<string | undefined>;
+  /** Removes what a crash during `write` has left. */
+  sweep?(nowMs: number): Promise<void>;
   /**
    * Replaces the text `from`. False: that is not the current text any more. In the database this also records the
    * version; for a file, `record` does.
@@ -114,6 +116,7 @@ function inFile(path: string, env: Env, kept: KeptConfig): Access {
       ),
     obstacle: () => obstacleOf(path),
     write: (from, { text }) => replaceFile(path, from, text),
+    sweep: (nowMs) => removeDrafts(path, nowMs),
     look: contentOf,
   };
 }

@@ -12,8 +12,8 @@ import {
   type Scalar,
   visit,
 } from 'yaml';
-import { createRedactor, isSecretName } from '../log.ts';
 import { type Filled, fill, type Sources } from './interpolation.ts';
+import { isSecretName, looksLikeSecret } from './secrets.ts';
 
 /** A path from the root of the file to a value: names of members, positions in lists. */
 export type Path = readonly (string | number)[];
@@ -285,11 +285,11 @@ function fillScalar(literal: string, path: Path, dir: string, sources: Sources, 
   const shell = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(literal)?.[1];
   if (shell !== undefined) findings.warn(path, `$${shell} is taken literally; a variable is written \${${shell}}`);
   // Literal text in the file: a default is, a variable's name is not.
-  const literally = literal.replace(
-    /\$\{(?:(?:file|secret):[^}]*|\w+(?::-([^}]*))?)\}/g,
-    (_, fallback: string = '') => fallback,
-  );
-  if (looksLikeCredential(literally, secretField)) {
+  const literally = literal
+    .replace(/\$\{(?:(?:file|secret):[^}]*|\w+(?::-([^}]*))?)\}/g, (_, fallback: string = '') => fallback)
+    // The name in a URL whose password comes from elsewhere.
+    .replace(/\/\/[^\s/@:]*:@/g, '//');
+  if (looksLikeSecret(literally, secretField)) {
     findings.secret(text);
     findings.warn(
       path,
@@ -298,12 +298,3 @@ function fillScalar(literal: string, path: Path, dir: string, sources: Sources, 
   }
   return text;
 }
-
-/** True for what the log would mask, and for long random text in a field for secrets. */
-function looksLikeCredential(literal: string, secretField: boolean): boolean {
-  if (looks.redact(literal) !== literal) return true;
-  // Not a path to a file that contains one.
-  if (!secretField || /^[./~]|\.(?:pem|key|txt)$/.test(literal)) return false;
-  return /^[\w+/=.-]{20,}$/.test(literal) && /\d/.test(literal) && /[A-Za-z]/.test(literal);
-}
-const looks = createRedactor();

@@ -19,6 +19,13 @@ export interface Call {
   readonly stream: boolean;
   /** The client requested usage in its stream. */
   readonly asksUsage: boolean;
+  /** What a request with tools says about reasoning. */
+  readonly toolUse?: ToolUse;
+  /**
+   * An operation below the path of the style (`/compact`), which is at the same place at the vendor. Its answer is none of
+   * the style, so it is forwarded to vendors of this style only.
+   */
+  readonly operation?: string;
   /** The request body; for a multipart body its fields as a JSON object. */
   readonly body: JsonBody;
   /** The conversation that a plugin put in place of that in `body`; it is sent to vendors. */
@@ -35,6 +42,9 @@ export interface Call {
   /** The earlier answer that the request continues (`previous_response_id`). */
   readonly earlier?: Earlier;
 }
+
+/** What a request with tools says about reasoning: it wants it, does not want it, or leaves it to the model. */
+export type ToolUse = 'reasoning' | 'silent' | 'unsaid';
 
 /** An uploaded file. It exists until the request has ended. */
 export interface Upload {
@@ -72,6 +82,8 @@ export interface Bounds {
   open?(): boolean;
   /** Billable tools that the vendor may run. Computed on demand. */
   uses?(): UseBounds | undefined;
+  /** Those of them that the request can do without: it has other tools, and does not demand these. Computed on demand. */
+  spare?(): readonly string[];
   /** The service tier, if the client sets one. */
   readonly service?: ServedAs | undefined;
   /** Characters (code points) to be spoken. */
@@ -121,6 +133,8 @@ export interface Usage {
   readonly service?: ServedAs | undefined;
   /** True if the vendor reported no usage and the gateway counted. */
   readonly estimated: boolean;
+  /** True if the vendor bills nothing of it, such as a refusal before any output: the client is told the counts, and the call has used nothing. */
+  readonly unbilled?: boolean;
 }
 
 /** A target: a channel and its own name for the model. */

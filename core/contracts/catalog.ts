@@ -39,6 +39,8 @@ export interface Catalog {
    * call every model, the refusal suggests the nearest name.
    */
   require(name: string, holder?: Holder): Model;
+  /** A public name that is served, the aliases that it stands for, and its model: the names in the order in which they lead there. */
+  path(name: string): readonly string[];
   /** The model and its fallbacks. With a style: only those that support it; none if the model itself does not. */
   chain(name: string, style?: StyleName): readonly Model[];
   /** All public names, aliases included, that can be called now and that gateway.yaml spells out. */
@@ -47,6 +49,8 @@ export interface Catalog {
   patterns(): readonly Model[];
   /** Whether a name can be called now, spelled out in gateway.yaml or matched by a pattern. */
   serves(name: string): boolean;
+  /** Whether gateway.yaml has the name, but all channels that could serve it are disabled. */
+  isOff(name: string): boolean;
   /**
    * The channel of that name, disabled or not; undefined if there is none. Of several keys it has the first one, so that what a vendor stores is found
    * again; or the one that a name of `keyNameOf` means, if the channel still has it.

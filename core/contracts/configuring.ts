@@ -118,13 +118,18 @@ export interface Candidate {
 /** Reads, checks and changes the configuration. Available once the gateway serves. */
 export interface Configuring {
   current(): Promise<CurrentText>;
-  /** Nothing is written. A text may refer only to the variables and files that the current text refers to. */
-  check(text: string): Promise<CheckedText>;
+  /** The current text with its secrets, for code that changes parts of it: `current` masks names that look like secrets, too. It must not be shown. */
+  written(): Promise<Pick<CurrentText, 'source' | 'text' | 'revision'>>;
   /**
-   * Applies edits to a text, comments and order kept. Nothing is written. Throws a `RangeError` that names a path that
+   * Nothing is written. A text may refer only to the variables and files that the current text refers to; one of `COMMAND_LINE`, the operator of the
+   * machine, to all.
+   */
+  check(text: string, actor?: Actor): Promise<CheckedText>;
+  /**
+   * Applies edits to a text, comments and order kept, and checks it. Nothing is written. Throws a `RangeError` that names a path that
    * cannot be changed.
    */
-  edit(text: string, edits: readonly TextEdit[]): Promise<CheckedText & { readonly text: string }>;
+  edit(text: string, edits: readonly TextEdit[], actor?: Actor): Promise<CheckedText & { readonly text: string }>;
   /**
    * Checks, writes, loads and records a text. If it cannot be loaded, the old one is put back. If `configuration.editor` is false, only `COMMAND_LINE`
    * may.

@@ -25,8 +25,10 @@ export interface Content {
   /**
    * Puts each text of the request, of either kind, through `map`: what users, the model and tools said, instructions, tools, labels. Not
    * the bytes of media, their URLs, ids and sealed reasoning. Returns what `inspect` has to return; undefined if no text was changed.
+   * `aside`: the text, or the whole request, is large. Then `map` may return a promise, and its work belongs in a thread, because other
+   * requests would wait for it.
    */
-  mapTexts(map: (text: string) => string): Awaitable<Inspection | undefined>;
+  mapTexts(map: (text: string, aside: boolean) => Awaitable<string>): Awaitable<Inspection | undefined>;
   /**
    * Why the conversation can be neither replaced nor answered by a plugin, and its answer not revised: several answers
    * were requested, or the vendor answers in the background. Undefined if it can. Known once `conversation` was called;

@@ -24,6 +24,8 @@ export interface Conversation {
   readonly labels: Labels;
   /** How to handle a conversation that is too long for the model. */
   readonly truncation: 'auto' | 'disabled' | undefined;
+  /** The number of answers, if there are several. */
+  readonly choices?: number;
   /**
    * The client's top-level fields that have no member here, by the client's names. A style takes those it knows under
    * the same name; core reports the rest as dropped.
@@ -123,6 +125,8 @@ export interface Opaque {
   readonly style: StyleName;
   /** The channel whose credential it is bound to; undefined if unknown. */
   readonly channel?: string;
+  /** The vendor's name of the model that made it, and that alone gets it back; undefined if unknown. */
+  readonly model?: string;
   /** `signature` belongs to the text; the other kinds contain the reasoning. */
   readonly kind: 'signature' | 'redacted' | 'encrypted' | 'thought';
   readonly value: string;
@@ -234,6 +238,8 @@ export interface WebSearch {
 /** `only`: names of the allowed tools; one name with `required` forces this tool. */
 export interface ToolChoice {
   readonly mode: 'auto' | 'none' | 'required';
+  /** With `auto`: calls must match their schemas. Few vendors have such a mode; it is `auto` for the others. */
+  readonly validated?: boolean;
   readonly only?: readonly string[];
 }
 

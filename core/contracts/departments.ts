@@ -49,6 +49,8 @@ export interface Departments {
     department: DepartmentChanges & { readonly name: string },
     along?: readonly Step[] | ((id: number) => readonly Step[]),
   ): Promise<Department>;
+  /** Refuses as `create` does, and creates nothing. */
+  check(department: DepartmentChanges & { readonly name: string }): void;
   /** Refuses as `create` does; 404 if there is no such department. */
   change(id: number, changes: DepartmentChanges, along?: readonly Step[]): Promise<Department>;
   /** Adds to the total budget, atomically with concurrent changes. Refuses (409) if there is none. */

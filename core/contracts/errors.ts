@@ -76,6 +76,13 @@ const ofCalls = defineErrors({
     help: 'The API key is missing, malformed or unknown. Send `Authorization: Bearer sk-…`.',
   },
   account_disabled: { status: 403, help: 'The account is disabled. Ask an administrator.' },
+  model_not_allowed: {
+    status: 403,
+    param: 'model',
+    headers: NO_RETRY,
+    text: (key: string, what: string) => `The key "${key}" may not use ${what}.`,
+    help: 'The key, or its group, may not use this model.',
+  },
   not_found: { status: 404, help: 'This path does not exist.' },
   model_not_found: {
     status: 404,
@@ -99,7 +106,12 @@ const ofCalls = defineErrors({
     param: 'content-type',
     help: 'Send the body as JSON in UTF-8, or as a multipart body if the endpoint accepts files.',
   },
-  unsupported_content_encoding: { status: 415, param: 'content-encoding', help: 'Send the body without compression.' },
+  unsupported_content_encoding: {
+    status: 415,
+    param: 'content-encoding',
+    text: (supported: string) => `The body may be compressed by one of: ${supported}. Or send it without compression.`,
+    help: 'The body is compressed in a way that is not supported, or more than once. The header `accept-encoding` names what is: gzip, deflate and br, and zstd from Node 24 on.',
+  },
   expectation_failed: {
     status: 417,
     param: 'expect',
@@ -129,7 +141,7 @@ const ofCalls = defineErrors({
   upstream_error: {
     status: 502,
     text: givenOr('The vendor returned an error.'),
-    help: 'The vendor returned an error, or does not accept the gateway’s credentials. Try again later.',
+    help: 'The vendor returned an error: try again later. Or the gateway’s account at the vendor cannot be used: the message says so, and only an administrator can help.',
   },
   bad_upstream_response: {
     status: 502,
@@ -139,7 +151,7 @@ const ofCalls = defineErrors({
   upstream_broke_off: {
     status: 502,
     text: (reason: string) => `The answer broke off: ${reason}.`,
-    help: 'The vendor’s answer is incomplete.',
+    help: 'The vendor’s answer is incomplete. Streams of chat and messages are cut without an error event: clients then repeat the request, as they do if the vendor itself cuts them.',
   },
   upstream_overloaded: {
     status: [503, 529],
@@ -215,9 +227,25 @@ const ofApi = defineErrors(
       text: (longest: number) => `A name must have 1 to ${longest} visible characters.`,
       help: 'The name is empty, too long, or has invisible characters.',
     },
+    invalid_group: {
+      status: 400,
+      param: 'group',
+      text: (group: string, hint: string) => `There is no group "${group}"${hint}`,
+      help: 'The section `groups` of the configuration has no such group. Omit it: the key then uses the group of its user.',
+    },
+    group_not_allowed: {
+      status: 403,
+      param: 'group',
+      help: 'You may not choose this group for a key, or an administrator has set the group of the key.',
+    },
     invalid_amount: { status: 400, help: 'The amount is not in the allowed range.' },
     invalid_plan: { status: 400, param: 'plan', help: 'This plan is not for sale, or cannot be paid this way.' },
     invalid_ratio: { status: 400, help: 'The price factor has more than six decimals, or is above a thousand.' },
+    unknown_parameter: {
+      status: 400,
+      text: (name: string, hint: string) => `\`${name}\` is not a parameter of this request.${hint}`,
+      help: 'The query has a parameter that this request does not support; ignoring it would return other data.',
+    },
     oauth_state: { status: 400, help: 'This sign-in was not started in this browser, or has expired. Start again.' },
     not_signed_in: {
       status: 401,

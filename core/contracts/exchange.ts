@@ -18,6 +18,13 @@ export interface Caller {
   readonly ip: string;
 }
 
+/** A request whose caller is to be found: of a call, or for a route that needs a key. */
+export interface Unidentified extends Caller {
+  readonly id: string;
+  /** Adds to the usage record, which only calls have. */
+  note?(facts: JsonObject): void;
+}
+
 /** A request that may still be refused. */
 interface Arriving extends Caller {
   /**
@@ -45,13 +52,20 @@ export interface Exchange extends Arriving {
   /** Aborts if the client disconnects or the gateway cuts the request off. */
   readonly signal: AbortSignal;
   readonly identity: Holder | undefined;
-  /** Readable from `admit` on. */
+  /** Readable from `inspect` on; throws in `settle` of a request whose body was not read, because it was refused before. */
   readonly call: Call;
+  /** The same; undefined if it was not read. */
+  readonly callIfRead: Call | undefined;
   readonly attempts: readonly Attempt[];
   /** The target that serves, once known. */
   readonly served: Offer | undefined;
-  /** Usage so far: the vendor's, otherwise our count of what was delivered; undefined if there is none. */
+  /**
+   * Usage so far: the vendor's, otherwise our count of what was delivered; undefined if there is none. It is corrected: counts are whole, at
+   * most what a call can have, and no part is larger than its total.
+   */
   readonly usage: Usage | undefined;
+  /** The same as the vendor reported it, to find out what was corrected; absent: `usage` is not corrected. */
+  readonly reported?: Usage | undefined;
   /**
    * The part of the price that is charged, in millionths; undefined: all of it. Set before `admit` if a plugin answers in place of a vendor and sets
    * `GivenAnswer.share`; 0 if its answer is free.
@@ -67,6 +81,8 @@ export interface Exchange extends Arriving {
    * transcriptions.
    */
   answer(): JsonObject | undefined;
+  /** The beginning of an answer whose stream ended early, and with which its vendor goes on: of a background response. */
+  pending(): JsonObject | undefined;
   /** Collects the answer of this call if it is streamed, for `answer`: called in `inspect` or `admit`. A stream of several answers (`n`) has none. */
   keepAnswer(): void;
   /** The status the client got, or would have got. */
@@ -88,6 +104,8 @@ export interface Exchange extends Arriving {
    * A lower limit of the client stays.
    */
   limitOutput(tokens: number): void;
+  /** Sends the request without these tools, which are among `Bounds.spare`: the client gets a warning, and in strict mode a refusal. */
+  leaveOut(uses: readonly string[]): void;
   /**
    * Calls `look` before a piece of a streamed answer is sent; `textLength`: characters of the answer including the
    * piece. If it returns a promise, the piece and the vendor wait for it; a rejection ends the answer before the piece.

@@ -1,5 +1,7 @@
 /** The services that a plugin gets from the gateway. */
+
 import type { Agent } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { Service } from '../definitions.ts';
 import type { ErrorAbout } from '../errors.ts';
@@ -48,6 +50,11 @@ export interface Host {
    */
   ask(channel: Channel, question: Question): Promise<VendorReply>;
   /**
+   * The same for an answer that arrives over time, such as an event stream: resolves with its head. The vendor is read as fast as the body is read,
+   * and fails if the vendor breaks off or falls silent.
+   */
+  askStream(channel: Channel, question: Question): Promise<VendorStream>;
+  /**
    * `fetch`, through the proxy of gateway.yaml or the environment if there is one: for requests to servers that the operator has chosen, except
    * vendors (`ask`).
    */
@@ -91,6 +98,12 @@ export interface VendorReply {
   readonly status: number;
   /** Undefined if it is not JSON. */
   readonly body: Json | undefined;
+}
+
+/** An answer that arrives over time. Its body must be read, or destroyed: that ends the request. */
+export interface VendorStream {
+  readonly status: number;
+  readonly body: Readable;
 }
 
 /** State that outlives reloads. */

@@ -1,23 +1,32 @@
-/** The phase `inspect` for requests that are not calls but send content to a vendor. Provided by core. */
-import { service } from '../definitions.ts';
+/** The phases `screen` and `inspect` for requests that are not calls but send content to a vendor. Provided by core. */
+import { type Awaitable, service } from '../definitions.ts';
 import type { StyleName } from './call.ts';
 import type { Conversation } from './conversation.ts';
 import type { Caller } from './exchange.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonBody } from './json.ts';
 import type { Holder } from './keys.ts';
 
 /** A token counting request. */
 export interface CountRequest extends Pick<Caller, 'path' | 'headers' | 'ip'> {
   readonly holder: Holder;
   readonly style: StyleName;
-  /** The public name. */
-  readonly model: string;
-  readonly body: JsonObject;
+  /** The JSON body, as received. */
+  readonly bytes: Buffer;
 }
 
-/** Runs the plugins that inspect content. */
+/** The request while it is counted. */
+export interface Counting {
+  /** Scanned, and not parsed: that is for requests that were screened. */
+  readonly body: Pick<JsonBody, 'get' | 'tree'>;
+  /** Rejects if a plugin refuses to do anything for a call of this model (its public name) and size. */
+  screen(model: string): Awaitable<void>;
+  /** The conversation that plugins put in place of that in the body; undefined: unchanged. Rejects if a plugin refuses. Behind `screen`. */
+  inspect(): Awaitable<Conversation | undefined>;
+}
+
+/** Runs the plugins that screen calls and inspect content. */
 export interface Inspecting {
-  /** Resolves with the conversation that replaces that in `body`; undefined: unchanged. Rejects if a plugin refuses. */
-  inspect(request: CountRequest): Promise<Conversation | undefined>;
+  /** Runs `use`, and then gives back what plugins took for the request. Refuses (400) what is no JSON object. */
+  count<T>(request: CountRequest, use: (counting: Counting) => Promise<T>): Promise<T>;
 }
 export const Inspecting = service<Inspecting>('inspecting');

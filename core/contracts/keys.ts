@@ -23,6 +23,8 @@ export interface KeyRecord {
   readonly id: number;
   readonly accountId: number;
   readonly name: string;
+  /** The name that scopes in gateway.yaml compare, if it is not `name`: the one that the key was created with. */
+  readonly scopeName?: string;
   /** `sk-` and the first four characters of the secret. */
   readonly prefix: string;
   /** The last four characters. */
@@ -41,6 +43,8 @@ export interface KeyRecord {
   readonly strict: boolean;
   /** Its own limits, at most one for each `model`; undefined: none. */
   readonly limits: readonly KeyLimit[] | undefined;
+  /** The group of channels that it uses, an entry of the section `groups`; undefined: the group of its account. */
+  readonly group?: string | undefined;
 }
 
 /** A key and the account that pays for its calls. */
@@ -60,6 +64,8 @@ export interface NewKey {
   readonly expiresMs?: number | undefined;
   readonly strict?: boolean;
   readonly limits?: readonly KeyLimit[] | undefined;
+  /** Default: the group of the account. */
+  readonly group?: string | undefined;
   /** Default: true. */
   readonly enabled?: boolean;
 }
@@ -80,6 +86,25 @@ export interface ForeignSecret {
   readonly suffix: string;
 }
 
+/**
+ * Plans new keys that are written in lists of several, for accounts that exist or are planned, too. Ids and secrets that were planned count as taken;
+ * those of the store are as they were when the plan was made, and a list fails with `key_not_new` if one was taken meanwhile: then plan it again.
+ */
+export interface KeyPlan {
+  /** Refuses as `Keys.adopt` does, which accepts unknown models. */
+  create(key: NewKey): PlannedKey & Pick<OpenedKey, 'secret'>;
+  /** Refuses as `Keys.adopt` does. Undefined if there is, or was, a key with this secret. */
+  adopt(key: NewKey, secret: ForeignSecret): PlannedKey | undefined;
+  /** Call it when a list was written: its keys are accepted from now on, by all processes. */
+  written(): void;
+}
+
+/** A planned key, and the steps that write it. */
+export interface PlannedKey {
+  readonly key: KeyRecord;
+  readonly steps: readonly Step[];
+}
+
 /** Changes of a key; absent fields stay. `null` removes a restriction. */
 export interface KeyChanges {
   readonly name?: string;
@@ -89,6 +114,7 @@ export interface KeyChanges {
   readonly expiresMs?: number | null;
   readonly strict?: boolean;
   readonly limits?: readonly KeyLimit[] | null;
+  readonly group?: string | null;
 }
 
 /** The steps to write along with a new key, by its id. */
@@ -107,6 +133,8 @@ export interface KeySearch {
   readonly secret?: string;
   /** Default: newest first. */
   readonly sort?: { readonly by: KeyOrder; readonly descending: boolean };
+  /** Only ids below this one: the rest of a list that is newest first. */
+  readonly before?: number;
   /** From 0. */
   readonly offset: number;
   readonly limit: number;
@@ -122,15 +150,17 @@ export interface Keys {
   /** The same by the id of one of the account's own keys; undefined if it has no such key. */
   holderById(accountId: number, id: number): Promise<Holder | undefined>;
   /**
-   * Creates a key. Refuses an invalid address, a name that is too long, an unknown model, and (409 `too_many_keys`)
+   * Creates a key. Refuses an invalid address, a name that is too long, an unknown model or group, and (409 `too_many_keys`)
    * more than a thousand keys per account.
    */
   create(key: NewKey, along?: Along): Promise<OpenedKey>;
   /**
    * Creates a key with a secret of another gateway: any text that begins with `sk-`. Refuses as `create` does, except
-   * for unknown models, which may be added to gateway.yaml later. Undefined if there is, or was, a key with this secret.
+   * for unknown models and groups, which may be added to gateway.yaml later. Undefined if there is, or was, a key with this secret.
    */
   adopt(key: NewKey, secret: ForeignSecret, along?: Along): Promise<KeyRecord | undefined>;
+  /** Reads which secrets are taken. */
+  plan(): Promise<KeyPlan>;
   /** The account's default key; undefined until `createDefault` created it, and if it was revoked. */
   default(accountId: number): Promise<KeyRecord | undefined>;
   /** Creates it; undefined if it exists by now. */

@@ -14,6 +14,9 @@ export const MICRO = 1_000_000n;
 /** The most that one balance or limit can be granted, in micro-quota; leaves room for sums below 2^63. */
 export const LARGEST_GRANT = 4_000_000_000_000_000_000n;
 
+/** The limit of a bucket that refuses nothing, and counts what is charged to it. */
+export const COUNTED = LARGEST_GRANT;
+
 /** A number below this is exact in quota units, and is written without an exponent. */
 const EXACT_AS_NUMBER = 10n ** 15n;
 
@@ -52,7 +55,7 @@ export interface BalanceLayer extends Layer {
 export interface CallLimit extends Layer {
   /** 0: it has no window. */
   readonly windowStart: number;
-  /** Micro-quota. */
+  /** Micro-quota; `COUNTED`: its bucket only counts. */
   readonly limit: bigint;
   /** Makes the refusal if too little is left. */
   readonly error: ErrorMaker<[message?: string]>;
@@ -66,8 +69,33 @@ export interface CallLimit extends Layer {
 export interface Balance {
   readonly granted: bigint;
   readonly used: bigint;
+  /** Reserved for running calls: what they do not cost comes back. */
   readonly held: bigint;
   readonly unlimited: boolean;
+  /** What is owed, and paid from what comes back or is credited; absent: nothing. */
+  readonly debt?: bigint;
+}
+
+/**
+ * What a balance shows as left, everywhere the same: what can be spent now; nothing while what running calls hold covers a debt; below zero
+ * what is owed beyond that.
+ */
+export function remaining({ granted, used, held, debt = 0n }: Balance): bigint {
+  const free = granted - used - held - debt;
+  if (free >= 0n) return free;
+  return free + held < 0n ? free + held : 0n;
+}
+
+/** How a balance was set, in micro-quota. A balance is what is available and what running calls hold, less what is owed. */
+export interface BalanceChange {
+  readonly was: bigint;
+  readonly is: bigint;
+  /** Taken at once; below zero: credited. */
+  readonly taken: bigint;
+  /** What running calls hold. */
+  readonly held: bigint;
+  /** What is owed now: it is paid as soon as running calls return what they do not cost. */
+  readonly owed: bigint;
 }
 
 /** One item of a call's usage and its cost. */
@@ -115,7 +143,7 @@ export interface Entry {
   /** A call's id, or the name of a payment or another change: `top-up:…`. */
   readonly ref: string;
   readonly op: 'debit' | 'credit' | 'refund' | 'adjust';
-  readonly kind: Layer['kind'] | 'debt';
+  readonly kind: Layer['kind'] | 'debt' | 'key-debt';
   readonly owner: number;
   /** When its window began; undefined if it has no window. */
   readonly windowStart: number | undefined;
@@ -156,6 +184,11 @@ export interface Ledger {
   balances(kind: Layer['kind'], owners: readonly number[], windowStart?: number): Promise<ReadonlyMap<number, Balance>>;
   /** The step that locks an account's bucket until its list is written: lists that begin with it run one at a time, on every store. */
   lockStep(accountId: number): Step;
+  /**
+   * The steps that add what another gateway has charged to a window of a subscription, once per `ref`, for the list that adopts it; none for
+   * 0n. `must`: `used_before`.
+   */
+  usedSteps(window: Layer, limit: bigint, used: bigint, ref: string, actor: string): readonly Step[];
   /** The owners of the buckets of some kinds, as the snapshot of an invariant has them. */
   ownersOf(kinds: readonly Layer['kind'][], read: Reader): Promise<readonly number[]>;
   /** The debt of an account: money that was refunded after the account had spent it. Until it is paid, calls of the account are refused. */
@@ -179,12 +212,28 @@ export interface Ledger {
    */
   deductSteps(accountId: number, amount: bigint, ref: string, actor: string): Promise<readonly Step[]>;
   /**
-   * Takes up to `amount` from an account for an administrator, never more than is available, once per `ref`. Returns the amount taken; if
-   * that is nothing, `along` is not written.
+   * Takes up to `amount` from an account, never more than is available, once per `ref`. Returns the amount taken; if that is nothing, `along`
+   * is not written.
    */
   deduct(accountId: number, amount: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<bigint>;
   /**
-   * Sets the available amount, or (undefined) removes the limit. Refuses (409 `lease_not_returned`) to limit an unlimited bucket while a process that
+   * Sets the balance of an account: `to` gets the current one. If it becomes less than what running calls hold, the available amount is
+   * taken and the difference owed. `along` gets what was done, for the same list.
+   */
+  setBalance(
+    accountId: number,
+    to: (balance: bigint) => bigint,
+    ref: string,
+    actor: string,
+    along?: (change: BalanceChange) => readonly Step[],
+  ): Promise<BalanceChange>;
+  /**
+   * Adds an amount, which may be below zero, to what a bucket with a limit has left, as `setBalance` does: what there is not is owed. For a
+   * balance that goes on changing elsewhere; `along` must make sure that it happens once.
+   */
+  shift(layer: BalanceLayer, by: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<BalanceChange>;
+  /**
+   * Sets the amount that can be spent, what running calls hold included (as `setBalance`), or (undefined) removes the limit. Refuses (409 `lease_not_returned`) to limit an unlimited bucket while a process that
    * has leased from it does not answer.
    */
   setAvailable(

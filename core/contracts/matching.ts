@@ -34,12 +34,20 @@ export function patternFinder(pattern: string): Finder {
   };
 }
 
-/** Matches words and phrases, ignoring case, unless a letter, digit or underscore precedes or follows. */
+/** Any white space between two words: line breaks, no-break spaces, several, and characters without a width. */
+const SPACES = String.raw`[\s\p{Z}\x{85}\x{200b}-\x{200d}\x{2060}\x{feff}]+`;
+
+/** Matches words and phrases, ignoring case; a space in them matches any white space. Not if a letter, digit or underscore precedes or follows. */
 export function wordFinder(words: readonly string[]): Finder {
   // The longest of several that start at the same position.
   const any = words
     .toSorted((a, b) => b.length - a.length)
-    .map((word) => RE2JS.quote(word))
+    .map((word) =>
+      word
+        .split(/[\s\p{Z}]+/u)
+        .map((part) => RE2JS.quote(part))
+        .join(SPACES),
+    )
     .join('|');
   const compiled = RE2JS.compile(`(?:^|[^\\p{L}\\p{N}_])(${any})(?:$|[^\\p{L}\\p{N}_])`, RE2JS.CASE_INSENSITIVE);
   return {

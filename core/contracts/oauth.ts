@@ -24,6 +24,18 @@ export interface Identity {
   readonly email: string | undefined;
 }
 
+/** An identity that another program has recorded. */
+export interface AdoptedIdentity {
+  /** The type of its provider, as in `OAuthSettings`. */
+  readonly type: string;
+  /** The provider itself: its issuer, `https://id.example.com`. */
+  readonly issuer: string;
+  /** The name that its provider would have in `console.oauth` if it is not there under another one. */
+  readonly name: string;
+  /** The provider's permanent id of the user: never a name or an address, which can go to another one. */
+  readonly subject: string;
+}
+
 /** OAuth flows and linked accounts. */
 export interface OAuth {
   readonly providers: readonly OAuthProvider[];
@@ -63,6 +75,15 @@ export interface OAuth {
   bind(accountId: number, identity: Identity, along?: readonly Step[]): Promise<void>;
   /** The steps of `bind`, for the list that creates the account. `must`: `identity_taken`. */
   bindSteps(accountId: number, identity: Identity): readonly Step[];
+  /**
+   * The steps that link an identity of another program to an account that is created in the same list, and its provider; or why it is not
+   * linked, in one sentence without its full stop. The link is valid for its issuer only. `isConfigured`: false until `console.oauth` has
+   * the provider.
+   */
+  adoptSteps(
+    accountId: number,
+    identity: AdoptedIdentity,
+  ): Promise<{ readonly provider: string; readonly isConfigured: boolean; readonly steps: readonly Step[] } | string>;
   /**
    * Unlinks it; false if there was none. `keepOne`: refuses (409 `last_login_method`) to unlink the last one; for an
    * account without another sign-in method.

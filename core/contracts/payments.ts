@@ -15,7 +15,7 @@ export type OrderState = 'pending' | 'success' | 'failed' | 'expired' | 'parked'
 export interface Order {
   readonly id: number;
   readonly accountId: number;
-  /** The payment provider; `balance` if the account's balance paid. */
+  /** The payment provider; `balance` if the account's balance paid; `imported` if it was paid at another gateway. */
   readonly provider: string;
   /** The payment method, by the provider's name. */
   readonly method: string;
@@ -96,6 +96,8 @@ export interface OrderSearch {
   readonly provider?: string;
   /** Default: newest first. */
   readonly sort?: { readonly by: OrderOrder; readonly descending: boolean };
+  /** Only ids below this one: the rest of a list that is newest first. */
+  readonly before?: number;
   /** From 0. */
   readonly offset: number;
   readonly limit: number;
@@ -169,7 +171,39 @@ export interface RedemptionCode {
   readonly usedMs: number | undefined;
 }
 
-/** Redemption codes. Changes are written to the audit log in the same list. */
+/** A redemption code that another gateway has sold. */
+export interface AdoptedCode {
+  /** As its buyer types it: 1 to 100 printable characters, without spaces around them. */
+  readonly code: string;
+  readonly name: string;
+  /** Micro-quota, above zero. */
+  readonly quota: bigint;
+  readonly expiresMs: number | undefined;
+  readonly enabled: boolean;
+}
+
+/** An order that was paid at another gateway: history, which credits nothing. */
+export interface AdoptedOrder {
+  readonly accountId: number;
+  /** The other gateway: `new-api`. */
+  readonly from: string;
+  /** The payment method, by its name there. */
+  readonly method: string;
+  readonly tradeNo: string;
+  /** Undefined: it bought quota. */
+  readonly plan: string | undefined;
+  /** Currency units bought; 0 for a plan. */
+  readonly amount: number;
+  /** Micro-quota that it has credited there. */
+  readonly quota: bigint;
+  /** Paid, above zero: a decimal number, rounded to the smallest unit of the currency; empty: the balance paid. */
+  readonly money: string;
+  readonly currency: string;
+  readonly createdMs: number;
+  readonly completedMs: number;
+}
+
+/** Redemption codes. Changes are written to the audit log in the same list, and `along` is written with them. */
 export interface RedemptionCodes {
   /** Creates `count` codes. */
   create(
@@ -180,11 +214,13 @@ export interface RedemptionCodes {
       readonly expiresMs: number | undefined;
     },
     actor: Actor,
+    along?: readonly Step[],
   ): Promise<readonly string[]>;
   /** Newest first. `text`: part of the name, or an id. `state`: redeemable (`unused`), or why it is not. */
   search(search: {
     readonly text?: string;
     readonly state?: 'unused' | 'disabled' | 'used' | 'expired';
+    readonly before?: number;
     readonly offset: number;
     readonly limit: number;
   }): Promise<{ readonly total: number; readonly items: readonly RedemptionCode[] }>;
@@ -199,13 +235,21 @@ export interface RedemptionCodes {
       readonly enabled?: boolean;
     },
     actor: Actor,
+    along?: readonly Step[],
   ): Promise<RedemptionCode>;
   /** False if there was none. */
   remove(id: number, actor: Actor): Promise<boolean>;
   /** Deletes codes that cannot be redeemed: used, disabled, expired. Returns their number. */
   removeDead(actor: Actor): Promise<number>;
+  /** The steps that adopt a code: it is redeemed by the same text. Undefined: it is, or was, here already. `must`: `code_exists`. */
+  adoptSteps(code: AdoptedCode): Promise<readonly Step[] | undefined>;
+  /**
+   * The steps that disable an adopted code, because it was disabled or redeemed at the other gateway. Undefined: there is none that could be
+   * redeemed. `must`: `code_used`.
+   */
+  withdrawSteps(code: string): Promise<readonly Step[] | undefined>;
   /** Redeems a code for an account, once; returns the micro-quota. Refuses (400 `invalid_code`) all others. */
-  redeem(account: Account, code: string, actor: Actor): Promise<bigint>;
+  redeem(account: Account, code: string, actor: Actor, along?: readonly Step[]): Promise<bigint>;
 }
 
 /** Operations of the console. */
@@ -224,9 +268,9 @@ export interface Payments {
   start(payment: NewPayment): Promise<{ readonly order: Order; readonly page: PaymentPage }>;
   /**
    * Buys a plan with the account's balance, immediately. Refuses (400 `invalid_plan`) a plan that is not for sale or
-   * credits at least its price, and (409) if another plan is active or the balance is too low.
+   * credits at least its price, and (409) if another plan is active or the balance is too low. `along` is written with it.
    */
-  payFromBalance(account: Account, plan: string, actor: Actor): Promise<Order>;
+  payFromBalance(account: Account, plan: string, actor: Actor, along?: readonly Step[]): Promise<Order>;
   /** Undefined if it does not exist or belongs to another account. */
   order(tradeNo: string, accountId?: number): Promise<Order | undefined>;
   orders(search: OrderSearch): Promise<{ readonly total: number; readonly items: readonly Order[] }>;
@@ -237,6 +281,8 @@ export interface Payments {
    * Empty if the order does not exist, belongs to another account, is not paid, or was paid from the balance.
    */
   documents(tradeNo: string, accountId?: number): Promise<readonly OrderDocument[]>;
+  /** The steps that adopt an order; undefined: there is one with this number. It has no documents here. `must`: `order_exists`. */
+  adoptOrderSteps(order: AdoptedOrder): Promise<readonly Step[] | undefined>;
   /** The details of an account for later invoices. */
   buyer(accountId: number): Promise<Buyer>;
   setBuyer(accountId: number, details: Buyer, along?: readonly Step[]): Promise<void>;

@@ -214,10 +214,14 @@ export interface Tariff {
    * tokens, if they differ from the bounds of the call. Refuses a model that is unknown (404) or has no price (402).
    */
   most(call: Call, atMs: number, factorPpm: bigint | undefined, care: Care, output?: number): bigint;
+  /** The vendor-side tools without a price that a call can do without (`Bounds.spare`): `most` counts no use of them. */
+  unpaid(call: Call, atMs: number): readonly string[];
   /** The longest answer of all models that may serve a call, in tokens; undefined if that is not known of each. */
   longest(call: Call): number | undefined;
   /** The maximum usage of a call within its bounds; `output`: tokens of all its answers, if they differ from the bounds. */
   tokens(bounds: Bounds, care: Care, output?: number): TokenBounds;
+  /** The same where only these channels may serve a call: `most`, `unpaid` and `longest` count no others. */
+  within(channels: ReadonlySet<string>): Pick<Tariff, 'most' | 'unpaid' | 'longest'>;
   /**
    * The cost of a request so far, whether or not its reservation covers it; 0n for failures before the first byte was delivered. `usage`: its usage,
    * from `sane`. `fixed`: the price of a passthrough request; undefined for a call.
@@ -254,6 +258,11 @@ export interface Prices {
   publishedContext(model: string): number | undefined;
   /** Computes the cost of calls for the ledger, which calls this once when it is created. Until then, and without a ledger, no call is refused. */
   tariff(options: TariffOptions): Tariff;
+  /**
+   * The cost of usage, in micro-quota, at a price as gateway.yaml has it (`{ input: 2.5, output: 10 }`), with `perUnit` quota units in one
+   * currency unit; `factorPpm`: this many millionths of it. Usage counts as served in the default service tier. Throws if the price is invalid.
+   */
+  costsAt(price: unknown, perUnit: number): (usage: Usage, factorPpm?: bigint) => bigint;
   readonly updates: PriceUpdates;
   /** How a recorded call was charged, at the price that its record has. */
   receipt(call: UsageRecord): Receipt;

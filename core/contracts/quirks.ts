@@ -8,6 +8,8 @@ import type { StyleName } from './call.ts';
 export interface Quirks {
   /** The only style to translate to if the client's own is not supported. */
   readonly style?: StyleName;
+  /** The styles in which its vendor serves it; undefined: all that the channel has. */
+  readonly styles?: readonly StyleName[];
   readonly roles: {
     /** Whether the role `developer` is supported; otherwise it becomes `system`. */
     readonly developer: 'keep' | 'system';
@@ -71,6 +73,8 @@ export interface Quirks {
     readonly id_pattern: string;
     /** `strict` is supported. */
     readonly strict: boolean;
+    /** Strict schemas must be closed and require every property; `strict` is turned off for others, also for answers. */
+    readonly strict_required: boolean;
     /** Custom tools (free-text input) are supported; otherwise they are wrapped in a function. */
     readonly custom: boolean;
     /** Parallel tool calls can be disabled. */
@@ -86,6 +90,8 @@ export interface Quirks {
     readonly root_union: boolean;
     /** A tool call can be forced while reasoning is enabled. */
     readonly force_with_thinking: boolean;
+    /** The styles in which it can call tools and reason in one request; undefined: all. */
+    readonly thinking_styles?: readonly StyleName[];
     /** Web search as a vendor-side tool. */
     readonly web_search: boolean;
   };
@@ -94,16 +100,23 @@ export interface Quirks {
     readonly input: 'none' | 'effort' | 'budget' | 'level' | 'adaptive';
     /** Supported values of effort; `none` among them: reasoning can be disabled. */
     readonly levels: readonly string[];
+    /** It reasons although the request says nothing about it. */
+    readonly unasked: boolean;
     readonly budget_min: number;
     readonly budget_max: number;
-    /** Whether reasoning of earlier turns must be sent back: never, in turns with tool calls, or always. */
-    readonly echo: 'none' | 'tool_turns' | 'all';
+    /**
+     * Whether reasoning of earlier turns must be sent back: no, in turns with tool calls, or always. `never`: it is refused, also if a client of
+     * the same style sends it.
+     */
+    readonly echo: 'never' | 'none' | 'tool_turns' | 'all';
     /** Placeholder for lost reasoning; empty: impossible, because reasoning is encrypted. */
     readonly echo_filler: string;
     /** The message field for reasoning. For vendors of the style `chat`. */
     readonly field: 'reasoning_content' | 'reasoning' | 'reasoning_details';
     /** Where a signature is valid: at every channel of the style, or only at the one that returned it. */
     readonly signature_scope: 'provider' | 'credential_group';
+    /** Reasoning is bound to everything before it, and the vendor can be told to drop what no longer fits instead of refusing the request. */
+    readonly binding: boolean;
   };
   readonly output: {
     readonly json_object: boolean;
@@ -128,8 +141,15 @@ export interface Quirks {
     /** Only one of temperature and top_p is accepted. */
     readonly temp_xor_top_p: boolean;
   };
-  /** Prefill: the conversation may end with the beginning of the answer. */
-  readonly prefill: boolean;
+  /**
+   * Prefill: the conversation may end with the beginning of the answer. `restarts`: it may, but the answer does not continue it. False: the
+   * beginning is removed.
+   */
+  readonly prefill: boolean | 'restarts';
+  /** It returns several whole answers to one request (`n`) of another style. */
+  readonly choices: boolean;
+  /** The vendor keeps conversations, which requests of the style `messages` continue by `thread`. */
+  readonly threads: boolean;
   readonly stop: {
     /** Maximum number of stop sequences; 0: the gateway detects them itself, at most 16 of 256 characters. */
     readonly max: number;
@@ -150,6 +170,11 @@ export interface Quirks {
   readonly drop_fields: readonly string[];
   readonly rename_fields: Readonly<Record<string, string>>;
   readonly set_fields: Readonly<Record<string, unknown>>;
+  /**
+   * Top-level fields with which clients may choose what serves: `models`, `route`, `provider` and their like. They are removed unless they are
+   * named here, because the price and the models of a key are those of `model`.
+   */
+  readonly routing_fields: readonly string[];
 }
 
 /** A part of it. */

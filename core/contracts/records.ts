@@ -83,10 +83,13 @@ export interface UsageFilter {
   readonly departments?: readonly number[];
   /** Calls with this tag. Days are the finest period then. */
   readonly tag?: string;
+  /** Calls with one of these tags, or with any other; a call counts for each. */
+  readonly tags?: readonly string[];
+  readonly otherTags?: readonly string[];
 }
 
 /** Which log lines to read. Events have no key, model or channel: a filter by one of them excludes events. */
-export interface LogFilter extends Omit<UsageFilter, 'departments' | 'tag'> {
+export interface LogFilter extends Omit<UsageFilter, 'departments' | 'tag' | 'tags' | 'otherTags'> {
   readonly kind?: LogKind;
   /** Only calls with one of these outcomes. */
   readonly outcomes?: readonly UsageRecord['outcome'][];
@@ -134,6 +137,20 @@ export interface UsageSum {
   readonly output: number;
 }
 
+/** Calls of one account, key and model that another gateway has served on one day. */
+export interface ImportedUsage {
+  readonly accountId: number;
+  /** 0: not known. */
+  readonly keyId: number;
+  readonly model: string;
+  readonly calls: number;
+  /** Tokens. */
+  readonly input: number;
+  readonly output: number;
+  /** Micro-quota. */
+  readonly charged: bigint;
+}
+
 /** The outcome and duration of one call. */
 export interface CallTiming extends Pick<UsageRecord, 'atMs' | 'outcome' | 'durationMs' | 'firstByteMs'> {
   readonly kind: 'use' | 'error';
@@ -147,6 +164,11 @@ export interface Records {
   steps(record: UsageRecord): readonly Step[];
   /** The same for an event. */
   eventSteps(event: AccountEvent): readonly Step[];
+  /**
+   * The steps that set the sums of one day (UTC, unix milliseconds) that another gateway has recorded, in the place of those that were imported
+   * from it before; undefined: they are the same. `from`: that gateway, or its family.
+   */
+  importedDaySteps(dayMs: number, from: string, usage: readonly ImportedUsage[]): Promise<readonly Step[] | undefined>;
   /** A page of the log: by `offset` (from 0), or after the line `before`, which costs the same at any position. */
   page(
     filter: LogFilter,
@@ -154,9 +176,10 @@ export interface Records {
   ): Promise<LogPage>;
   /**
    * Sums of calls, unordered. Includes calls whose records were deleted. Times are exact as long as there are records;
-   * otherwise whole hours or (UTC) days are counted.
+   * otherwise whole hours or (UTC) days are counted. `most`: only so many groups, those with the highest cost, and of equal ones those with the
+   * most calls. For a few accounts the store selects them, so that the rest of the groups is never loaded.
    */
-  sums(filter: UsageFilter, by: readonly UsageDimension[]): Promise<readonly UsageSum[]>;
+  sums(filter: UsageFilter, by: readonly UsageDimension[], most?: number): Promise<readonly UsageSum[]>;
   /**
    * The newest calls up to a limit, newest first. If the filter matches only some calls of an hour, only the newest 48
    * hours with matches are read, so that the cost does not grow with the log.

@@ -23,21 +23,26 @@ export interface Route {
   /** `/v1/models/:id`; `:id` matches one segment, `:id*` the rest. */
   readonly path: string;
   /**
-   * `none`: the body is ignored. `bytes`: any content type, as received, in `request.bytes`; for signed webhooks.
-   * Otherwise JSON.
+   * `none`: the body is ignored. `bytes`: any content type, as received, in `request.bytes`; for signed webhooks. `scanned`: JSON, as
+   * received; for large bodies that are not parsed before the request is admitted. Otherwise JSON.
    */
-  readonly takes?: 'none' | 'bytes';
+  readonly takes?: 'none' | 'bytes' | 'scanned';
   /** The maximum body size in bytes; default: a call's. */
   readonly maxBody?: number;
   /** Names of guards; all must pass. */
   readonly access: 'public' | readonly string[];
   /** Requests with a key skip `enter`: limits of the key do not count them. For routes that cost almost nothing. */
   readonly uncounted?: boolean;
+  /** A GET that changes something: HEAD is refused (405). */
+  readonly changes?: boolean;
   /** CORS is allowed, as for calls: only for routes that accept a key and no cookie. */
   readonly cors?: boolean;
   /** Validated (400), with defaults filled in, before `handle`. Without it any JSON object is accepted. */
   readonly body?: Schema;
-  /** The query, for `request.asked`: validated strings, integers and booleans, with defaults; others are ignored. */
+  /**
+   * The query, for `request.asked`: validated strings, integers and booleans, with defaults. If the schema is closed (`additionalProperties:
+   * false`), unknown parameters, duplicates and empty values that do not fit are refused (400); otherwise they are ignored.
+   */
   readonly search?: Schema;
   /** Documentation for OpenAPI; a route without it is not listed. */
   readonly about?: RouteAbout;
@@ -63,6 +68,38 @@ export interface RouteAbout {
   readonly errors?: readonly string[];
   /** Further restrictions and requirements, as sentences. */
   readonly notes?: string;
+  /** The name of the operation, from which generators of clients make the names of functions: `listModels`. It never changes. */
+  readonly name?: string;
+  /** The schemas of the path's parameters, with descriptions; default: any text. */
+  readonly params?: Readonly<Record<string, Schema>>;
+  /** The query, if the route has no `search`. */
+  readonly query?: Schema;
+  /** The body, if the route validates it itself, or more of it than `Route.body`. */
+  readonly request?: Schema;
+  /** The media type of the body if it is not JSON. */
+  readonly requestType?: string;
+  /** Headers of requests that concern this route. */
+  readonly headers?: readonly HeaderAbout[];
+  /** Headers of a successful answer, in addition to those of every answer. */
+  readonly sends?: readonly string[];
+  /** Other media types of a successful answer, by a choice in the query: `text/csv`. */
+  readonly mediaTypes?: readonly string[];
+  /** Refusals that are not in the error format: by status, the media type. */
+  readonly otherRefusals?: Readonly<Record<number, string>>;
+  /** Its errors are `{success: false, message, code}`; default: the error object. */
+  readonly failures?: 'envelope';
+  /** An example of the body, if its schema does not say what is usual. */
+  readonly example?: Json;
+}
+
+/** A header of requests, for OpenAPI. */
+export interface HeaderAbout {
+  readonly name: string;
+  readonly description: string;
+  readonly required?: boolean;
+  /** Default: any text. */
+  readonly schema?: Schema;
+  readonly example?: Json;
 }
 
 /** A request for a route, with the results of its guards. */
@@ -72,7 +109,7 @@ export interface ApiRequest extends Caller {
   readonly params: Readonly<Record<string, string>>;
   /** Undefined if there is none. */
   readonly body: Json | undefined;
-  /** The raw body, if the route takes `bytes`; otherwise empty. */
+  /** The raw body, if the route takes `bytes` or `scanned`; otherwise empty. */
   readonly bytes: Buffer;
   /** The parsed query, by the route's `search`; otherwise empty. */
   readonly asked: JsonObject;
@@ -93,9 +130,12 @@ export interface Found {
   readonly serviceToken?: ServiceToken;
 }
 
-/** Refuses, or returns an identity. `found`: the results of earlier guards. */
+/**
+ * Refuses, or returns an identity. `found`: the results of earlier guards. `authenticate` asks the phase of this name, of all plugins, as for a call: a
+ * guard that accepts the callers of calls uses it.
+ */
 export interface Guard {
-  (request: Caller, found: Found): Awaitable<Found | undefined>;
+  (request: Caller, found: Found, authenticate: () => Awaitable<Holder>): Awaitable<Found | undefined>;
   /** The codes of its refusals, for the description of the interface. */
   readonly errors?: readonly string[];
 }

@@ -27,6 +27,25 @@ export interface TotpSetup {
   readonly backupCodes: readonly string[];
 }
 
+/** The second factors of an account that was moved from another program. */
+export interface AdoptedFactors {
+  /** The secret of an authenticator in use: base32, codes of 6 digits, SHA-1, 30 seconds. */
+  readonly totpSecret?: string | undefined;
+  readonly passkey?: AdoptedPasskey | undefined;
+}
+
+/** A passkey that was registered there. It must be discoverable and verify its user. */
+export interface AdoptedPasskey {
+  /** The domain that it was registered for. */
+  readonly rpId: string;
+  /** The user handle that its authenticator returns, the credential's id, and its COSE key: base64url. */
+  readonly userHandle: string;
+  readonly credentialId: string;
+  readonly publicKey: string;
+  readonly counter: number;
+  readonly transports?: readonly string[] | undefined;
+}
+
 /** All second factors. Each code is valid once. Changes end all sessions but `session`; `along`: further steps. */
 export interface SecondFactors {
   status(accountId: number): Promise<FactorStatus>;
@@ -45,6 +64,17 @@ export interface SecondFactors {
   ): Promise<readonly string[]>;
   /** Verifies a TOTP or backup code, once. Refuses: 403 `wrong_code`, 429 `codes_locked`, 409 `no_second_factor`. */
   check(accountId: number, code: string): Promise<void>;
+  /**
+   * The steps for the list that creates an account. `problems`: what they do not include, and why, in one sentence
+   * without its full stop. What the account has already stays.
+   */
+  adoptSteps(
+    accountId: number,
+    factors: AdoptedFactors,
+  ): Promise<{
+    readonly steps: readonly Step[];
+    readonly problems: Readonly<Partial<Record<'totp' | 'passkey', string>>>;
+  }>;
   /** Removes second factors, for administrators; refuses (409 `no_second_factor`, `no_passkey`) if there is none. */
   reset(accountId: number, what: 'totp' | 'passkey', along?: readonly Step[]): Promise<void>;
 

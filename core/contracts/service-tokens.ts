@@ -31,6 +31,9 @@ export const SERVICE_SCOPES: readonly ServiceScope[] = SCOPE_GROUPS.flatMap((gro
   `${group}:write` as const,
 ]);
 
+/** The longest lifetime of a token, in days, and the most addresses of its list. */
+export const SERVICE_TOKEN_MOST = { days: 730, addresses: 100 } as const;
+
 /** Returns whether scopes include one. */
 export function includesScope(scopes: readonly ServiceScope[], wanted: ServiceScope): boolean {
   return scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write') as ServiceScope);

@@ -60,6 +60,11 @@ export interface Sessions {
   verifyAccessToken(accountId: number): Promise<number>;
   /** Creates a personal access token; an earlier one becomes invalid. */
   renewAccessToken(accountId: number, along?: readonly Step[]): Promise<string>;
+  /**
+   * The steps that give an account without access token the one it had in another program, which begins its lifetime anew; undefined if it
+   * is no text that a client could send as one, or could be guessed.
+   */
+  adoptAccessTokenSteps(accountId: number, secret: string): readonly Step[] | undefined;
   /** Revokes it; false if there is none, then `along` is not written. */
   revokeAccessToken(accountId: number, along?: readonly Step[]): Promise<boolean>;
   /** Undefined if there is none, or it has expired. */

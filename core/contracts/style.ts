@@ -2,11 +2,12 @@
 import type { Readable } from 'node:stream';
 import type { Awaitable, Schema } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
-import type { Bounds, Call, Headers, StyleName, Upload, Usage } from './call.ts';
+import type { Bounds, Call, Headers, StyleName, ToolUse, Upload, Usage } from './call.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
 import type { Known } from './exchange.ts';
 import type { Json, JsonBody, JsonObject } from './json.ts';
 import type { Quirks, SomeQuirks } from './quirks.ts';
+import type { HeaderAbout } from './route.ts';
 import type { Uses } from './uses.ts';
 
 /**
@@ -35,6 +36,8 @@ export interface Ingress {
    * parameters.
    */
   readonly path: string;
+  /** Operations of the vendor below `path` that are charged like a request, and forwarded unchanged: `/compact`. */
+  readonly operations?: readonly string[];
   /**
    * Checks a request and returns its options; refuses with 400 and the field's name. `files`: those of a multipart
    * body, whose fields are then `body`; undefined if the body was JSON.
@@ -58,8 +61,12 @@ export interface Ingress {
    * texts instead of a conversation. Strings, or any value that contains strings.
    */
   readonly texts?: readonly string[];
+  /** The name under which uses of a tool in `tools` are counted, if the vendor runs it and the request can be sent without it. */
+  runs?(tool: Json): string | undefined;
   /** The response header in which its clients look for the request id, in addition to `x-request-id`. */
   readonly idHeader?: string;
+  /** Response headers under a second name, in which its clients look for them: `{ 'x-ratelimit-limit-tokens': 'vendor-tokens-limit' }`. */
+  readonly headerAliases?: Headers;
   /** An event that keeps a stream alive; clients ignore it anywhere in a stream, before the first event as well. Default: an SSE comment. */
   readonly keepAlive?: string;
   /** Documentation for OpenAPI; a style without it is not listed. */
@@ -83,6 +90,11 @@ export interface Relay {
    * member.
    */
   patch?(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>>;
+  /**
+   * Whether a request needs the common form although the vendor uses the same style, because its model lacks something that only this replaces: it
+   * is decoded and encoded again. `isAnother`: another model answers than the client named (an alias, a fallback). Default: never.
+   */
+  mustTranslate?(body: JsonBody, quirks: Quirks, isAnother: boolean): boolean;
   /**
    * The request for a vendor, for a style whose requests may have files: called instead of `patch`. Rejects with a
    * `GatewayError` if the vendor's model does not support it.
@@ -117,6 +129,11 @@ export interface StyleErrors {
   event?(error: GatewayError, requestId: string): string;
   /** The status by which its clients recognize an overloaded vendor. Default: 503. */
   readonly overloadedStatus?: number;
+  /**
+   * If the vendor's connection breaks off in a stream, or falls silent, the client's stream is cut without an error event: its clients repeat a request
+   * whose connection was lost, and show an error event to the user.
+   */
+  readonly cutsWithVendor?: boolean;
 }
 
 /** OpenAPI documentation of a style. */
@@ -131,6 +148,14 @@ export interface StyleAbout {
   readonly answer: Schema;
   /** Other content types of the answer: `text/event-stream`. */
   readonly mediaTypes: readonly string[];
+  /** The name of the operation, from which generators of clients make the names of functions; default: the name of the style. */
+  readonly name?: string;
+  /** Further requirements, as sentences. */
+  readonly notes?: string;
+  /** Headers of requests that this style reads. */
+  readonly headers?: readonly HeaderAbout[];
+  /** The same about each of `Ingress.operations`, by its path. */
+  readonly operations?: Readonly<Record<string, Omit<StyleAbout, 'operations'>>>;
 }
 
 /** The options of a request. */
@@ -140,6 +165,8 @@ export interface CallFacts {
   /** The client requested usage in its stream. */
   readonly asksUsage: boolean;
   readonly answers?: 'text' | 'bytes';
+  /** What a request with tools says about reasoning; undefined: it has none, or its style does not tell. */
+  readonly toolUse?: ToolUse;
   readonly bounds: Bounds;
 }
 
@@ -217,6 +244,8 @@ export interface Patch {
   readonly channel: string;
   /** The model's quirks. */
   readonly quirks: Quirks;
+  /** The history may differ from what the model has written: plugins revise answers, or another model answers than the client named. */
+  readonly isRevised?: boolean;
   /** The maximum output tokens for each choice that the balance allows; undefined: no limit. */
   readonly maxOutput?: number | undefined;
   /** Collects warnings. */
@@ -279,9 +308,9 @@ export interface StreamRelay {
   usage(): Usage | undefined;
   /**
    * The usage of an incomplete answer: the client `left`, while the vendor continues to generate and charge; or the
-   * stream is `broken`. Default: the usage reported so far, and our count of `textLength`.
+   * stream is `broken`. Default, and if undefined: the usage reported so far, and our count of `textLength`.
    */
-  unfinished?(how: 'left' | 'broken'): Usage;
+  unfinished?(how: 'left' | 'broken'): Usage | undefined;
   /** The vendor-side tools run so far, according to the events; those in the usage take precedence. */
   uses?(): Uses | undefined;
   /** Characters of text, reasoning and tool arguments delivered so far. */
@@ -290,6 +319,8 @@ export interface StreamRelay {
   error(): { readonly message: string; readonly code: string } | undefined;
   /** The complete answer for the client, after `last`, if the style keeps answers. */
   answer?(): JsonObject | undefined;
+  /** What the vendor goes on with after a stream that ended early, if its client can come back for it; the beginning of an answer. */
+  pending?(): JsonObject | undefined;
   /** After `last`: a plugin ended the answer, and the vendor may still be sending. */
   isCut?(): boolean;
 }
@@ -306,6 +337,8 @@ export interface StyleClient {
   decodeRequest(body: JsonObject, warnings: Warnings): Conversation;
   /** Encodes a whole answer for the client. */
   encodeReply(reply: Reply, as: Answering): JsonObject;
+  /** Encodes several whole answers as one, for a style whose requests can have `choices`. */
+  encodeReplies?(replies: readonly Reply[], as: Answering): JsonObject;
   /** Encodes one stream. */
   createStreamEncoder(as: Answering): PartWriter;
 }
@@ -318,6 +351,8 @@ export interface StyleVendor {
   encodeRequest(conversation: Conversation, to: Target, warnings: Warnings): JsonObject;
   /** Decodes a whole answer; undefined if it is not one. */
   decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply | undefined;
+  /** The whole answers of one body, for vendors whose models return several (the quirk `choices`); undefined as for `decodeReply`. */
+  decodeReplies?(body: JsonObject, from: Origin, warnings: Warnings): readonly Reply[] | undefined;
   /** Decodes one stream. */
   createStreamDecoder(from: Origin, warnings: Warnings): PartReader;
 }

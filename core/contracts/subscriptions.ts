@@ -19,6 +19,8 @@ export interface Plan {
   readonly balance: bigint;
   /** True: calls within the windows are included, and the account's balance is not charged. */
   readonly includesBalance: boolean;
+  /** Calls for which a window has too little left, if calls are included: refused, or paid from the balance. */
+  readonly afterLimits: 'refuse' | 'balance';
   /** Calls after the subscription has expired: refused until it is renewed or cancelled, or paid from the balance. */
   readonly afterExpiry: 'refuse' | 'balance';
 }
@@ -48,8 +50,23 @@ export interface SubscriptionTerms {
   readonly includesBalance: boolean;
   /** The windows that limit the call, in the order in which they may refuse it. */
   readonly limits: readonly CallLimit[];
+  /** True: if the windows have too little left for an included call, the account's balance pays all of it. */
+  readonly fallsBack?: boolean;
   /** Why a call that costs something is refused; undefined: it is not. */
   readonly refusal: GatewayError | undefined;
+}
+
+/** A running subscription of another gateway. */
+export interface AdoptedSubscription {
+  readonly accountId: number;
+  /** The name of its plan, which may be added to gateway.yaml later. */
+  readonly plan: string;
+  readonly startsMs: number;
+  readonly expiresMs: number;
+  /** Of the window around now: its limit, and what was charged to it there, micro-quota. */
+  readonly window: 'daily' | 'weekly' | 'monthly';
+  readonly limit: bigint;
+  readonly used: bigint;
 }
 
 /** Plans and subscriptions. An account has one subscription at a time; granting the same plan again extends it. */
@@ -73,6 +90,17 @@ export interface Subscriptions {
    * granted since.
    */
   grantSteps(accountId: number, plan: string, ref: string, actor: string): Promise<readonly Step[]>;
+  /**
+   * The steps that adopt a subscription, once per `ref`; call `changed` after they are written. Undefined: the account has another one, or it is
+   * over. `must`: `granted_before`; `other_plan_runs` if a plan was granted to any account since.
+   */
+  adopting(
+    subscription: AdoptedSubscription,
+    ref: string,
+    actor: string,
+  ): Promise<{ readonly id: number; readonly steps: readonly Step[] } | undefined>;
+  /** The steps that add what was charged to the window of an adopted subscription there since, once per `ref`. `must`: `used_before`. */
+  usedSteps(id: number, subscription: AdoptedSubscription, ref: string, actor: string): readonly Step[];
   /** Ends the subscription now, and writes `along` with it; false, and nothing is written, if there is none. */
   cancel(accountId: number, along?: readonly Step[]): Promise<boolean>;
   /** Call it after the steps of `grantSteps` were written: the account's subscription is read again before its next call. */

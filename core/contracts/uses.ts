@@ -42,6 +42,16 @@ export function servedAs(choices: Readonly<Record<string, Json | undefined>>): S
   return made;
 }
 
+/** The options that a request chooses: what is none of their names is one without a price. */
+export function askedAs(choices: Readonly<Record<string, Json | undefined>>): ServedAs | undefined {
+  const made = Object.entries(choices).flatMap(([name, choice]) => {
+    if (choice === undefined || choice === null || choice === '') return [];
+    const word = typeof choice === 'string' ? choice.trim().toLowerCase() : '';
+    return [[name, NAME.test(word) ? word : 'unknown'] as const];
+  });
+  return made.length === 0 ? undefined : Object.fromEntries(made);
+}
+
 /** The name of a tool without a common name. */
 export function toolName(type: string): string {
   const name = type.toLowerCase();

@@ -3,7 +3,7 @@ import type { Awaitable, Schema } from '../definitions.ts';
 import type { Call, Headers, Offer, StyleName, Upload } from './call.ts';
 import type { Caller } from './exchange.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { SomeQuirks } from './quirks.ts';
+import type { Quirks, SomeQuirks } from './quirks.ts';
 import type { Warnings } from './style.ts';
 
 /** One configured upstream. */
@@ -91,7 +91,8 @@ export interface Vendor {
   /**
    * Signs a request, as the last step before it is sent: calls, passthrough routes and `Host.ask` alike. Returns
    * headers to add or replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong
-   * credential, and the next channel is tried.
+   * credential, and the next channel is tried. If the vendor answers a call or `Host.ask` with 401, it is signed again, once, with
+   * `request.refused`, and repeated if the headers differ.
    */
   sign?(request: RequestToSign, channel: Channel): Awaitable<Readonly<Record<string, string>>>;
 }
@@ -118,12 +119,16 @@ export interface RequestToSign {
   body(): AsyncIterable<Buffer>;
   /** The SHA-256 of `body()` as 64 hexadecimal digits. Rejects like it. */
   sha256(): Promise<string>;
+  /** The vendor has answered this request with 401 as it was signed before: a cached token must be fetched again. */
+  readonly refused: boolean;
 }
 
 /** Quirks of the models whose names match. */
 export interface ModelQuirks {
   /** Matches the vendor's name for the model; `*` matches any characters. */
   readonly models: readonly string[];
+  /** The styles of requests to which they apply; undefined: all. */
+  readonly styles?: readonly StyleName[];
   readonly quirks: SomeQuirks;
 }
 
@@ -134,9 +139,14 @@ export interface Dialect {
   /**
    * All headers but those of the body; client headers are sent only if they are returned here. `caller` is undefined if
    * the client uses another style, because its headers have no meaning then; `call` is undefined if only tokens are
-   * counted.
+   * counted. `quirks`: the model's at this channel.
    */
-  headers(channel: Channel, call: Call | undefined, caller: Caller | undefined): Record<string, string>;
+  headers(
+    channel: Channel,
+    call: Call | undefined,
+    caller: Caller | undefined,
+    quirks?: Quirks,
+  ): Record<string, string>;
   /**
    * Changes the body, last before sending. Without it the client's bytes are forwarded with only the model's name
    * replaced; with it the body is parsed and encoded again. Adds what it cannot express to `warnings`.

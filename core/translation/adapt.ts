@@ -13,13 +13,16 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Origin, Style, Target, Warnings } from '../contracts/style.ts';
 import { aliasesOf, type NameRule } from './alias.ts';
+import { isMadeBy } from './carrier.ts';
 import { wrapInput } from './custom-tools.ts';
 import { withFieldQuirks } from './field-quirks.ts';
 import { fitMaxTokens } from './limits.ts';
 import { fitAudio, fitFile, fitImage, fitResultImage, fitVoice, moveResultImages } from './media-types.ts';
+import { objectSchema } from './object-schema.ts';
 import { fitReasoning, isThinking } from './reasoning.ts';
-import { createRestorer, type Restorer } from './restore.ts';
+import { createRestorer, type Restorer, withTrueArguments } from './restore.ts';
 import { fitSampling } from './sampling.ts';
+import { answerSchema, isStrict, isUnionOfObjects } from './schema-forms.ts';
 import { fitStop } from './stop.ts';
 import { createToolNames, type ToolNames } from './tool-names.ts';
 import { pairResults } from './tool-results.ts';
@@ -38,6 +41,12 @@ export interface Adapted {
 /** `style`: the vendor's. Idempotent for the same model. */
 export function adapt(conversation: Conversation, style: StyleName, to: Target, warnings: Warnings): Adapted {
   const { quirks } = to;
+  if (conversation.choices !== undefined && (!quirks.choices || to.stream)) {
+    warnings.bar(
+      'n',
+      `must be 1 for this model${quirks.choices ? ' in a stream' : ''}: its vendor returns one answer per request.`,
+    );
+  }
   const names = createToolNames({ max: quirks.tools.name_max, pattern: quirks.tools.name_pattern });
   const maxTokens = fitMaxTokens(conversation.maxTokens, quirks.limits, warnings);
   const tools = fitTools(conversation, { style, quirks: quirks.tools }, names, warnings);
@@ -64,18 +73,34 @@ export function adapt(conversation: Conversation, style: StyleName, to: Target, 
       output: fitOutput(conversation.output, tools.tools.length > 0, to, warnings),
       labels: conversation.labels,
       truncation: undefined,
+      ...(conversation.choices !== undefined && { choices: conversation.choices }),
       extras: conversation.extras,
     },
-    restore: createRestorer({ tools: names.changed(), stop: emulated }),
+    restore: createRestorer({ tools: names.changed(), stop: emulated, model: to.model }),
   };
 }
 
 function fitOutput(requested: Output, tools: boolean, { quirks }: Target, warnings: Warnings): Output {
-  const output = fitVoice(requested, quirks, warnings);
+  const output = fitFormat(fitVoice(requested, quirks, warnings), quirks, warnings);
   const { format, ...rest } = output;
   if (!tools || quirks.output.schema_with_tools || format === undefined || format.type === 'text') return output;
   warnings.change('response_format');
   return rest;
+}
+
+/** A schema in the form that vendors accept. */
+function fitFormat(output: Output, { tools }: Quirks, warnings: Warnings): Output {
+  const { format } = output;
+  if (format?.type !== 'schema') return output;
+  const accepted = answerSchema(format.schema);
+  const hasUnion = !tools.root_union && tools.strict_required && isUnionOfObjects(accepted);
+  const schema = hasUnion ? objectSchema(accepted) : accepted;
+  const tooStrict = format.strict === true && tools.strict_required && !isStrict(schema);
+  // Answers that match the flattened schema may not match the client's.
+  if (hasUnion) warnings.change('response_format');
+  else if (tooStrict) warnings.change('response_format', 'hint');
+  else if (schema === format.schema) return output;
+  return { ...output, format: { ...format, schema, ...(tooStrict && { strict: false }) } };
 }
 
 /** Context for the steps on blocks. */
@@ -122,7 +147,7 @@ function fitBlock(block: Block, role: Turn['role'], fitting: Fitting): Block | u
     case 'thinking':
       return fitSeal(block, style, to, warnings);
     case 'toolCall':
-      return fitCall(fitSeal(block, style, to, warnings), fitting);
+      return fitCall(withTrueArguments(fitSeal(block, style, to, warnings)), fitting);
     case 'toolResult': {
       const content = block.content.map((inner) => fitResultImage(inner, to.quirks, warnings));
       const kind = to.quirks.tools.custom ? block.kind : 'function';
@@ -159,7 +184,7 @@ function fitId(block: Block, rule: NameRule): Block {
   return id === block.id ? block : { ...block, id };
 }
 
-/** Removes signatures and encrypted reasoning except for the vendor or channel that can read them. */
+/** Removes signatures and encrypted reasoning except for the model, and the vendor or channel, that can read them. */
 function fitSeal<B extends ThinkingBlock | ToolCallBlock>(
   block: B,
   style: StyleName,
@@ -172,15 +197,16 @@ function fitSeal<B extends ThinkingBlock | ToolCallBlock>(
   return rest as B;
 }
 
-function canOpen({ style: maker, channel }: Opaque, style: StyleName, { channel: target, quirks }: Target): boolean {
-  if (maker !== style) return false;
-  // Undefined if the client got it from the vendor directly: only the vendor can check it.
-  return quirks.reasoning.signature_scope === 'provider' || channel === undefined || channel === target;
+/** What the client got from the vendor directly names neither channel nor model: only the vendor can check it. */
+function canOpen(opaque: Opaque, style: StyleName, to: Target): boolean {
+  if (opaque.style !== style) return false;
+  const { channel: _, ...anywhere } = opaque;
+  return isMadeBy(to.quirks.reasoning.signature_scope === 'provider' ? anywhere : opaque, to);
 }
 
 /** Whether the history ends with tool results, and neither the reasoning before the calls nor a filler can be sent. */
 function hasLostThoughts(turns: readonly Turn[], { echo, echo_filler: filler }: Quirks['reasoning']): boolean {
-  if (echo === 'none' || filler !== '') return false;
+  if (echo === 'never' || echo === 'none' || filler !== '') return false;
   const last = turns.findLastIndex(({ role }) => role === 'assistant');
   const isWaiting = turns[last + 1]?.blocks[0]?.type === 'toolResult';
   return isWaiting && !turns[last]?.blocks.some((block) => block.type === 'thinking' && block.opaque !== undefined);

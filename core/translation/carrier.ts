@@ -1,16 +1,26 @@
 /**
  * Carries encrypted reasoning of a vendor through a client of another style: as text in the field that such clients
- * send back unchanged (`thinking.signature`, `reasoning.encrypted_content`), with the style and channel that can
+ * send back unchanged (`thinking.signature`, `reasoning.encrypted_content`), with the style, channel and model that can
  * decrypt it.
  */
 import type { Opaque } from '../contracts/conversation.ts';
+import type { Origin } from '../contracts/style.ts';
 
 /** The prefix of packed values. */
 export const CARRIER = 'turnpike-sealed-1:';
 
-/** The text for the client. */
-export function packOpaque({ style, channel, kind, id, value }: Opaque): string {
-  return `${CARRIER}${[style, channel ?? '', kind, id ?? ''].map(encodeURIComponent).join(':')}:${value}`;
+/** The text for the client. The model follows the channel; versions that do not know it read a channel that they do not have. */
+export function packOpaque({ style, channel = '', model, kind, id = '', value }: Opaque): string {
+  const maker = encodeURIComponent(channel) + (model === undefined ? '' : MODEL + encodeURIComponent(model));
+  return `${CARRIER}${encodeURIComponent(style)}:${maker}:${kind}:${encodeURIComponent(id)}:${value}`;
+}
+
+/** Between channel and model, whose own slashes are encoded. */
+const MODEL = '/';
+
+/** Whether this model at this channel made it, as far as that is known. The style must be compared, too. */
+export function isMadeBy({ channel, model }: Opaque, by: Origin): boolean {
+  return (channel ?? by.channel) === by.channel && (model ?? by.model) === by.model;
 }
 
 /**
@@ -27,17 +37,19 @@ const MAX_HEAD = 2_048;
 /** The packed value; undefined if the text was not created by `pack`. */
 export function unpackOpaque(text: string): Opaque | undefined {
   if (!text.startsWith(CARRIER)) return undefined;
-  const [style = '', channel = '', kind = '', id = ''] = text
+  const [style = '', maker = '', kind = '', id = ''] = text
     .slice(CARRIER.length, CARRIER.length + MAX_HEAD)
     .split(':', 4);
-  const value = text.slice(CARRIER.length + style.length + channel.length + kind.length + id.length + 4);
+  const value = text.slice(CARRIER.length + style.length + maker.length + kind.length + id.length + 4);
   if (!KINDS.includes(kind)) return undefined;
+  const [channel = '', model = ''] = maker.split(MODEL, 2);
   try {
     return {
       style: decodeURIComponent(style),
       kind: kind as Opaque['kind'],
       value,
       ...(channel !== '' && { channel: decodeURIComponent(channel) }),
+      ...(model !== '' && { model: decodeURIComponent(model) }),
       ...(id !== '' && { id: decodeURIComponent(id) }),
     };
   } catch {

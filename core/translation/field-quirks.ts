@@ -3,9 +3,15 @@ import type { Json, JsonBody, JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Warnings } from '../contracts/style.ts';
 import { isEmpty } from './fields.ts';
+import { ROUTING } from './ruled-fields.ts';
 import { isNeutral } from './sampling.ts';
 
-type FieldQuirks = Pick<Quirks, 'drop_fields' | 'rename_fields' | 'set_fields'>;
+type FieldQuirks = Pick<Quirks, 'drop_fields' | 'rename_fields' | 'set_fields' | 'routing_fields'>;
+
+/** The fields to remove. */
+function removed({ drop_fields: drop, routing_fields: allowed }: FieldQuirks): readonly string[] {
+  return [...drop, ...(allowed.length === 0 ? ROUTING : ROUTING.filter((name) => !allowed.includes(name)))];
+}
 
 /**
  * For a forwarded body: the style's own changes, and these. Noticeable ones are reported as warnings; a field that is
@@ -14,16 +20,17 @@ type FieldQuirks = Pick<Quirks, 'drop_fields' | 'rename_fields' | 'set_fields'>;
 export function fieldChanges(
   body: JsonBody,
   changes: Readonly<Record<string, string | undefined>>,
-  { drop_fields: drop, rename_fields: rename, set_fields: set }: FieldQuirks,
+  quirks: FieldQuirks,
   warnings: Warnings,
 ): Readonly<Record<string, string | undefined>> {
+  const { rename_fields: rename, set_fields: set } = quirks;
+  const drop = removed(quirks).filter((name) => body.has(name));
   if (drop.length === 0 && isEmpty(rename) && isEmpty(set)) return changes;
   const renamed = Object.entries(rename);
   const added = Object.entries(set);
   const all: Record<string, string | undefined> = { ...changes };
   const isSaid = (name: string): boolean => (body.get(name) ?? null) !== null;
   for (const name of drop) {
-    if (!body.has(name)) continue;
     all[name] = undefined;
     if (isSaid(name)) warnings.leave(name, LABELS.has(name) || isNeutral(name, body.get(name)) ? 'hint' : undefined);
   }
@@ -63,7 +70,8 @@ const LABELS: ReadonlySet<string> = new Set([
 
 /** For an encoded body; fields that it contains and the vendor does not accept are reported as warnings. */
 export function withFieldQuirks(body: JsonObject, quirks: FieldQuirks, warnings: Warnings): JsonObject {
-  const { drop_fields: drop, rename_fields: rename, set_fields: set } = quirks;
+  const { rename_fields: rename, set_fields: set } = quirks;
+  const drop = removed(quirks).filter((name) => Object.hasOwn(body, name));
   if (drop.length === 0 && isEmpty(rename) && isEmpty(set)) return body;
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) {

@@ -124,6 +124,9 @@ function withoutNoise(rule: Json, root: JsonObject): Json {
 export function describedSchema({
   schema,
   description,
+  // A vendor that has no field for a description has none for these, which change nothing if it always keeps to the schema.
+  name: _,
+  strict: __,
 }: Extract<Output['format'], { readonly type: 'schema' }>): JsonObject {
   if (description === undefined || description === schema.description) return schema;
   const own = schema.description;

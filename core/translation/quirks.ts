@@ -1,4 +1,5 @@
 /** Quirks as configuration: defaults, how overrides are merged, and the schema of `quirks:` in gateway.yaml. */
+import type { StyleName } from '../contracts/call.ts';
 import type { Quirks, SomeQuirks } from '../contracts/quirks.ts';
 import type { ModelQuirks } from '../contracts/vendor.ts';
 import { type Schema, schema } from '../definitions.ts';
@@ -20,6 +21,7 @@ export const USUAL: Quirks = {
     id_max: 64,
     id_pattern: '^[a-zA-Z0-9_-]+$',
     strict: true,
+    strict_required: true,
     custom: false,
     parallel_flag: true,
     empty_array_ok: false,
@@ -31,12 +33,14 @@ export const USUAL: Quirks = {
   reasoning: {
     input: 'none',
     levels: ['low', 'medium', 'high'],
+    unasked: false,
     budget_min: 1_024,
     budget_max: 32_768,
     echo: 'none',
     echo_filler: ' ',
     field: 'reasoning_content',
     signature_scope: 'credential_group',
+    binding: false,
   },
   output: { json_object: true, json_schema: true, schema_with_tools: true },
   limits: { max_tokens_field: 'max_tokens', min_output: 1 },
@@ -46,12 +50,15 @@ export const USUAL: Quirks = {
     temp_xor_top_p: false,
   },
   prefill: true,
+  choices: false,
+  threads: false,
   stop: { max: 4, array_only: true },
   cache: { hint: 'none' },
   stream: { rewrite: false },
   drop_fields: [],
   rename_fields: {},
   set_fields: {},
+  routing_fields: [],
 };
 
 /** The defaults with these overrides, later over earlier ones: groups member by member, lists as a whole. */
@@ -70,9 +77,18 @@ function isGroup(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The vendor's quirks for a model of this name, in order. Case-insensitive, because clients and vendors mix cases. */
-export function quirksOfModel(quirks: readonly ModelQuirks[] | undefined, model: string): readonly SomeQuirks[] {
-  return (quirks ?? []).filter(({ models }) => isOneOf(models, model)).map((each) => each.quirks);
+/**
+ * The vendor's quirks for a model of this name, in order; without a style, those that apply to all styles. Case-insensitive, because clients
+ * and vendors mix cases.
+ */
+export function quirksOfModel(
+  quirks: readonly ModelQuirks[] | undefined,
+  model: string,
+  style?: StyleName,
+): readonly SomeQuirks[] {
+  const applies = ({ models, styles }: ModelQuirks): boolean =>
+    isOneOf(models, model) && (styles === undefined || (style !== undefined && styles.includes(style)));
+  return (quirks ?? []).filter(applies).map((each) => each.quirks);
 }
 
 /** Whether a model's name matches one of these; `*` matches any characters. Undefined: any. */
@@ -118,6 +134,7 @@ const name: Definition = { type: 'string', minLength: 1 };
 
 const properties: Readonly<Record<keyof Quirks, Definition>> = {
   style: { ...name, description: "The only style to translate to if the client's own is not supported." },
+  styles: listOf('The styles in which its vendor serves it; default: all of its channel.', name),
   roles: group<'roles'>('Supported roles and their order.', {
     developer: word('Whether the role `developer` is supported; otherwise it becomes `system`.', 'keep', 'system'),
     mid_system: word(
@@ -181,6 +198,9 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
     id_max: count('The maximum length of a call id.'),
     id_pattern: pattern('A regular expression for the whole id.'),
     strict: flag('`strict` is known.'),
+    strict_required: flag(
+      'Strict schemas, also those of answers, must be closed and require every property; otherwise `strict` is turned off.',
+    ),
     custom: flag('Custom tools (free-text input) are supported; otherwise they are wrapped in a function.'),
     parallel_flag: flag('Parallel tool calls can be disabled.'),
     empty_array_ok: flag(
@@ -195,6 +215,7 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
       '`anyOf`, `oneOf` and the like are accepted at the top level of a schema; otherwise it is flattened to one object.',
     ),
     force_with_thinking: flag('A tool call can be forced while reasoning is enabled.'),
+    thinking_styles: listOf('The styles in which it can call tools while it reasons; default: all.', name),
     web_search: flag('Web search is a vendor-side tool.'),
   }),
   reasoning: group<'reasoning'>('Reasoning.', {
@@ -210,9 +231,16 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
       'Supported values of effort; `none` among them: reasoning can be disabled.',
       word('An effort.', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
     ),
+    unasked: flag('It reasons although the request says nothing about it.'),
     budget_min: count('The minimum reasoning budget in tokens.', 0),
     budget_max: count('The maximum reasoning budget in tokens.'),
-    echo: word('Whether reasoning of earlier turns must be sent back.', 'none', 'tool_turns', 'all'),
+    echo: word(
+      'Whether reasoning of earlier turns must be sent back. `never`: it is refused.',
+      'never',
+      'none',
+      'tool_turns',
+      'all',
+    ),
     echo_filler: { type: 'string', description: 'Placeholder for lost reasoning; empty: impossible.' },
     field: word(
       'The message field for reasoning. For vendors of the style `chat`.',
@@ -224,6 +252,9 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
       'Where a signature is valid: at every channel of the style, or only at the one that returned it.',
       'provider',
       'credential_group',
+    ),
+    binding: flag(
+      'Reasoning is bound to everything before it; on request, the vendor drops what no longer fits (`thinking.block_binding`).',
     ),
   }),
   output: group<'output'>('Answers in JSON.', {
@@ -242,7 +273,14 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
     temp_max: { type: 'number', minimum: 0, description: 'The highest temperature.' },
     temp_xor_top_p: flag('Only one of temperature and top_p is accepted.'),
   }),
-  prefill: flag('Prefill: the conversation may end with the beginning of the answer.'),
+  prefill: {
+    anyOf: [{ type: 'boolean' }, { const: 'restarts' }],
+    title: 'true, false or restarts',
+    description:
+      'Prefill: the conversation may end with the beginning of the answer. `restarts`: it may, but the answer does not continue it.',
+  },
+  choices: flag('It returns several answers (`n`) to a request of another style, not in streams.'),
+  threads: flag('The vendor keeps conversations, which requests of the style `messages` continue by `thread`.'),
   stop: group<'stop'>('Stop sequences.', {
     max: count('The maximum number; 0: the gateway detects them itself, at most 16 of 256 characters.', 0),
     array_only: flag('They must be a list even if there is only one; otherwise a single one is sent as a string.'),
@@ -272,6 +310,10 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
     additionalProperties: {},
     description: 'Top-level fields to set in every request.',
   },
+  routing_fields: listOf(
+    'Top-level fields with which clients may choose another model or provider at the vendor (models, route, provider and their like); all others are removed, because the price is that of `model`.',
+    name,
+  ),
 };
 
 /** The schema of `quirks:` of a channel or a model. */

@@ -6,8 +6,10 @@
  * default. `summary` stays in all except `off`.
  */
 import type { Effort, Reasoning } from '../contracts/conversation.ts';
+import type { Json } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Warnings } from '../contracts/style.ts';
+import { dropSummaryLength } from './leftovers.ts';
 
 const FIELD = 'reasoning_effort';
 
@@ -41,7 +43,10 @@ export function fitReasoning(
   if (quirks.input === 'none') {
     const meant =
       requested.mode === 'on' || (requested.mode === 'auto' && (requested.effort ?? requested.budget) !== undefined);
-    warnings.drop(FIELD, meant ? undefined : 'hint');
+    // A model that is not known to take an effort does its own usual, which mostly is none.
+    if (requested.mode === 'off') warnings.change(FIELD, 'hint');
+    else warnings.drop(FIELD, meant ? undefined : 'hint');
+    dropSummaryLength(requested, warnings);
     return undefined;
   }
   if (requested.mode === 'off') return withoutThinking(quirks, warnings);
@@ -50,8 +55,16 @@ export function fitReasoning(
   return fitted && { ...fitted, ...(requested.summary !== undefined && { summary: requested.summary }) };
 }
 
-/** Whether a model does reasoning with this request. One with budgets does not if none is set. */
-export function isThinking(fitted: Reasoning | undefined, { input }: Quirks['reasoning']): boolean {
+/** The effort of a request for another model of its style, as this one has it: the nearest one. The same if nothing is known of its efforts. */
+export function effortAt(effort: Json | undefined, { input, levels }: Quirks['reasoning']): Json | undefined {
+  if (typeof effort !== 'string' || input !== 'effort' || levels.includes(effort)) return effort;
+  const target = effort === 'none' ? 'minimal' : EFFORTS.find((each) => each === effort);
+  return target === undefined || effortsOf(levels).length === 0 ? effort : nearest(target, effortsOf(levels));
+}
+
+/** Whether a model does reasoning with this request. One with budgets does not if none is set, one that cannot turn it off always does. */
+export function isThinking(fitted: Reasoning | undefined, { input, levels }: Quirks['reasoning']): boolean {
+  if (input === 'adaptive' && !levels.includes('none')) return true;
   if (fitted === undefined || fitted.mode === 'off') return false;
   return input !== 'budget' || fitted.budget !== undefined;
 }

@@ -1,9 +1,11 @@
-/** Restores the client's view of a vendor's answer: tool names, custom tools, stop sequences. */
-import type { Block, Finish, Part, Reply, ToolCallBlock } from '../contracts/conversation.ts';
+/** Restores the client's view of a vendor's answer: tool names, custom tools, stop sequences; names the model that made its reasoning. */
+import type { Block, Finish, Opaque, Part, Reply, ToolCallBlock } from '../contracts/conversation.ts';
 import { unwrapInput } from './custom-tools.ts';
 import { foldParts, partsOf } from './fold.ts';
 import { cutAtStop } from './stop.ts';
 import type { ClientTool } from './tool-names.ts';
+import { mapChanged } from './unchanged.ts';
+import { isNoArguments, mayBeNoArguments } from './values.ts';
 
 /** Reverts in the answer what `adapt` changed in the request. */
 export interface Restorer {
@@ -19,6 +21,8 @@ export interface Changes {
   readonly tools: ReadonlyMap<string, ClientTool>;
   /** Stop sequences that the gateway detects itself. */
   readonly stop: readonly string[];
+  /** The vendor's name of the model that answers: its signatures and encrypted reasoning are bound to it. */
+  readonly model?: string;
 }
 
 /** For a forwarded request; only the finish reason is corrected. */
@@ -28,10 +32,11 @@ export const NOTHING_CHANGED: Changes = { tools: new Map(), stop: [] };
 export type PartSink = (part: Part) => void;
 
 /** A whole answer is processed like a stream, for the same result; it has a finish, so its parts make a reply again. */
-export function createRestorer({ tools, stop }: Changes): Restorer {
+export function createRestorer({ tools, stop, model }: Changes): Restorer {
   function parts(): (part: Part) => readonly Part[] {
     const list: Part[] = [];
-    let sink = trueFinish((part) => void list.push(part));
+    let sink = trueFinish(trueArguments((part) => void list.push(part)));
+    if (model !== undefined) sink = boundTo(model, sink);
     if (stop.length > 0) sink = cutAtStop(stop, sink);
     if (tools.size > 0) sink = restoreCalls(tools, sink);
     return (part) => {
@@ -43,13 +48,78 @@ export function createRestorer({ tools, stop }: Changes): Restorer {
   const isPlain = stop.length === 0 && tools.size === 0;
   return {
     parts,
-    reply: (reply) => (isPlain ? withTrueFinish(reply) : foldParts(partsOf(reply).flatMap(parts()))!),
+    reply: (reply) =>
+      isPlain ? withTrueFinish(boundReply(reply, model)) : foldParts(partsOf(reply).flatMap(parts()))!,
   };
+}
+
+/** Opaque data with the model that made it. */
+function boundTo(model: string, next: PartSink): PartSink {
+  return (part) => {
+    if (part.type === 'opaque') next({ ...part, opaque: { ...part.opaque, model } });
+    else if (part.type === 'blockStart') next({ ...part, block: boundBlock(part.block, model) });
+    else next(part);
+  };
+}
+
+function boundReply(reply: Reply, model: string | undefined): Reply {
+  if (model === undefined || !reply.blocks.some((block) => opaqueOf(block) !== undefined)) return reply;
+  return { ...reply, blocks: reply.blocks.map((block) => boundBlock(block, model)) };
+}
+
+function boundBlock<B extends Block>(block: B, model: string): B {
+  const opaque = opaqueOf(block);
+  return opaque === undefined ? block : { ...block, opaque: { ...opaque, model } };
+}
+
+function opaqueOf(block: Block): Opaque | undefined {
+  return block.type === 'thinking' || block.type === 'toolCall' ? block.opaque : undefined;
 }
 
 /** The result if only the finish reason may differ, without splitting the answer into parts. */
 function withTrueFinish(reply: Reply): Reply {
-  return { ...reply, finish: finishOf(reply.finish, reply.blocks.some(isCall)) };
+  return {
+    ...reply,
+    blocks: mapChanged(reply.blocks, withTrueArguments),
+    finish: finishOf(reply.finish, reply.blocks.some(isCall)),
+  };
+}
+
+/** Arguments are an object: what some servers write for none is none. */
+export function withTrueArguments<B extends Block>(block: B): B {
+  const isNone = block.type === 'toolCall' && block.kind === 'function' && spellsNone(block.input);
+  return isNone ? { ...block, input: '' } : block;
+}
+
+/** Whether arguments are `null`, `[]` or `""`. */
+function spellsNone(input: string): boolean {
+  return input.trim() !== '' && isNoArguments(input);
+}
+
+/** The same for a stream: the beginning of arguments is held back while it may be all. */
+function trueArguments(next: PartSink): PartSink {
+  const held = new Map<number, string>();
+  return (part) => {
+    if (part.type === 'blockStart' && part.block.type === 'toolCall' && part.block.kind === 'function') {
+      held.set(part.key, '');
+    }
+    const before = part.type === 'delta' || part.type === 'blockEnd' ? held.get(part.key) : undefined;
+    if (before === undefined) {
+      next(part);
+    } else if (part.type === 'delta') {
+      const text = before + part.text;
+      if (mayBeNoArguments(text)) {
+        held.set(part.key, text);
+      } else {
+        held.delete(part.key);
+        next(before === '' ? part : { ...part, text });
+      }
+    } else if (part.type === 'blockEnd') {
+      held.delete(part.key);
+      if (before !== '' && !spellsNone(before)) next({ type: 'delta', key: part.key, text: before });
+      next(part);
+    }
+  };
 }
 
 function isCall({ type }: Block): boolean {

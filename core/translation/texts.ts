@@ -61,6 +61,28 @@ export function mapJson<T extends Json>(value: T, map: TextMap): T {
   return (changed ?? value) as T;
 }
 
+/** Gives `see` each text in any JSON, once, and each name of a member. Not what `mapJson` leaves out, and not arguments of tools, which are JSON. */
+export function eachText(value: Json, see: (text: string) => void): void {
+  const seen = new Set<string>();
+  const once = (text: string): void => {
+    if (seen.has(text)) return;
+    seen.add(text);
+    see(text);
+  };
+  const visit = (each: Json): void => {
+    if (typeof each === 'string') once(each);
+    else if (Array.isArray(each)) for (const item of each as readonly Json[]) visit(item);
+    else if (isObject(each)) {
+      for (const [name, member] of Object.entries(each)) {
+        once(name);
+        const isNoText = FOR_MACHINES.has(name) || name.endsWith('_id') || name === 'arguments' || name === 'name';
+        if (typeof member !== 'string' || !isNoText) visit(member);
+      }
+    }
+  };
+  visit(value);
+}
+
 /** String and number tokens. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/gs;
 
@@ -165,8 +187,7 @@ function mapSchema<T extends Json>(schema: T, map: TextMap): T {
   let changed: Record<string, Json> | undefined;
   for (const name of Object.keys(schema)) {
     const member = schema[name]!;
-    // A property named like a keyword is a schema itself.
-    const own = SCHEMA_TEXTS.has(name) && !isSchema(member) ? mapJson(member, map) : mapSchema(member, map);
+    const own = mapKeyword(name, member, map);
     if (own === member) continue;
     changed ??= { ...schema };
     changed[name] = own;
@@ -174,22 +195,97 @@ function mapSchema<T extends Json>(schema: T, map: TextMap): T {
   return (changed ?? schema) as T;
 }
 
+function mapKeyword(name: string, member: Json, map: TextMap): Json {
+  // Arguments have the names of properties, too, and get them back.
+  if (name === 'properties' && isObject(member)) return mapNames(mapProperties(member, map), map);
+  if (NAME_LISTS.has(name) && Array.isArray(member)) return mapJson(member, map);
+  // A property named like a keyword is a schema itself.
+  return SCHEMA_TEXTS.has(name) && !isSchema(member) ? mapJson(member, map) : mapSchema(member, map);
+}
+
+/** Lists of names of properties. */
+const NAME_LISTS: ReadonlySet<string> = new Set(['required', 'propertyOrdering']);
+
+/** The schemas of properties, whatever their names are. */
+function mapProperties(properties: JsonObject, map: TextMap): JsonObject {
+  let changed: Record<string, Json> | undefined;
+  for (const [name, schema] of Object.entries(properties)) {
+    const own = mapSchema(schema, map);
+    if (own === schema) continue;
+    changed ??= { ...properties };
+    changed[name] = own;
+  }
+  return changed ?? properties;
+}
+
+/** Maps names of members that clients choose. */
+function mapNames(object: JsonObject, map: TextMap): JsonObject {
+  const names = Object.keys(object);
+  const mapped = names.map(map);
+  if (mapped.every((name, i) => name === names[i])) return object;
+  return Object.fromEntries(mapped.map((name, i) => [name, object[names[i]!]!]));
+}
+
 function isSchema(value: Json): boolean {
   return isObject(value) && ('type' in value || 'anyOf' in value || '$ref' in value);
 }
 
-/** Clients choose its member names. */
+/** Clients choose its member names, even those that are for machines otherwise. */
 function mapMetadata(metadata: JsonObject, map: TextMap): JsonObject {
   const mapped = Object.entries(metadata).map(([name, value]) => [name, mapJson(value, map)] as const);
-  return mapped.every(([name, value]) => value === metadata[name]) ? metadata : Object.fromEntries(mapped);
+  const isSame = mapped.every(([name, value]) => value === metadata[name]);
+  return mapNames(isSame ? metadata : Object.fromEntries(mapped), map);
 }
 
 function mapTurn(turn: Turn, map: TextMap): Turn {
-  const own = withBlocks(turn, mapBlocks(turn.blocks, map));
+  const own = withBlocks(turn, mapAdjacent(turn.blocks, map));
   if (turn.name === undefined) return own;
   const name = map(turn.name);
   // Styles allow little more than letters and digits in a name.
   return name === turn.name ? own : { ...own, name: name.replaceAll(/[^\w-]/g, '') };
+}
+
+/**
+ * Maps the texts of blocks that a request has. A model reads adjacent texts as one, so they are also mapped together, on lines of their own and
+ * without anything between them: if that changes more, they become one text.
+ */
+function mapAdjacent(blocks: readonly Block[], map: TextMap): readonly Block[] {
+  const mapped = mapBlocks(blocks, map);
+  let joined: Block[] | undefined;
+  for (let from = 0; from < blocks.length; ) {
+    const end = endOfTexts(blocks, from);
+    if (end - from > 1) {
+      const text = mapTogether(textsOf(blocks.slice(from, end)), textsOf(mapped.slice(from, end)), map);
+      if (text !== undefined) joined ??= mapped.slice(0, from);
+      if (text !== undefined) joined!.push({ type: 'text', text });
+      else joined?.push(...mapped.slice(from, end));
+    } else {
+      joined?.push(mapped[from]!);
+    }
+    from = Math.max(end, from + 1);
+  }
+  return joined ?? mapped;
+}
+
+/** The end of the texts that begin here. */
+function endOfTexts(blocks: readonly Block[], from: number): number {
+  let end = from;
+  while (blocks[end]?.type === 'text') end++;
+  return end;
+}
+
+function textsOf(blocks: readonly Block[]): readonly string[] {
+  return blocks.map((block) => (block.type === 'text' ? block.text : ''));
+}
+
+/** The texts as one, mapped; undefined if it has no more to change than each of them. */
+function mapTogether(texts: readonly string[], mapped: readonly string[], map: TextMap): string | undefined {
+  const lines = map(texts.join('\n'));
+  const together = texts.join('');
+  const words = map(together);
+  if (lines !== mapped.join('\n')) return lines;
+  const isUnchanged = texts.every((text, i) => text === mapped[i]);
+  return isUnchanged && words !== together ? words : undefined;
 }
 
 /** Maps the texts of blocks, of a turn or of an answer. */
@@ -220,7 +316,7 @@ function mapBlock(block: Block, map: TextMap): Block {
       return input === block.input ? block : { ...block, input };
     }
     case 'toolResult':
-      return mapMembers(block, { content: mapBlocks }, map);
+      return mapMembers(block, { content: mapAdjacent }, map);
     case 'foreign':
       return mapMembers(block, { raw: mapJson }, map);
   }

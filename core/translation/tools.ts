@@ -1,10 +1,12 @@
 /** The tools of a conversation and the tool choice, as far as the model supports them. */
 import type { StyleName } from '../contracts/call.ts';
 import type { Conversation, HostedTool, Tool, ToolChoice } from '../contracts/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Warnings } from '../contracts/style.ts';
 import { wrapTool } from './custom-tools.ts';
 import { hasRootUnion, objectSchema } from './object-schema.ts';
+import { argumentsSchema, isStrict } from './schema-forms.ts';
 import { flatName, type ToolNames } from './tool-names.ts';
 
 /** The tool fields of a conversation, outside its turns. */
@@ -82,7 +84,7 @@ function declare(requested: Tools, to: ToolsTarget, names: ToolNames, warnings: 
     }
     const { namespace, ...bare } = wrapped ? wrapTool(tool, warnings) : tool;
     declared.set(name, {
-      tool: withoutStrict(fitSchema({ ...bare, name }, to.quirks, warnings), to.quirks.strict, warnings),
+      tool: withoutStrict(fitSchema({ ...bare, name }, to.quirks, warnings), to.quirks, warnings),
       name: tool.name,
       flat: flatName(tool),
       namespaced: namespace !== undefined,
@@ -109,22 +111,32 @@ function giveUp(
   }
 }
 
-/** A schema with a union at its top level, which the vendor would refuse. */
-function fitSchema(tool: Tool, { root_union: taken }: Quirks['tools'], warnings: Warnings): Tool {
-  if (taken || tool.type !== 'function' || tool.schema === undefined || !hasRootUnion(tool.schema)) return tool;
+/** The schema in the form that vendors accept, and without a union at its top level if the vendor would refuse it. */
+function fitSchema(given: Tool, { root_union: taken }: Quirks['tools'], warnings: Warnings): Tool {
+  if (given.type !== 'function' || given.schema === undefined) return given;
+  const schema = argumentsSchema(given.schema);
+  const tool = schema === given.schema ? given : { ...given, schema };
+  if (taken || !hasRootUnion(schema)) return tool;
   warnings.change('tools.parameters');
   // Calls that match the flattened schema may not match the client's.
   if (tool.strict === true) warnings.drop('tools.strict');
   const { strict: _, ...rest } = tool;
-  return { ...rest, schema: objectSchema(tool.schema) };
+  return { ...rest, schema: objectSchema(schema) };
 }
 
-function withoutStrict(tool: Tool, known: boolean, warnings: Warnings): Tool {
-  if (known || tool.type !== 'function' || tool.strict === undefined) return tool;
+function withoutStrict(tool: Tool, { strict: known, strict_required: all }: Quirks['tools'], warnings: Warnings): Tool {
+  if (tool.type !== 'function' || tool.strict === undefined) return tool;
+  if (known) {
+    if (!all || !tool.strict || isStrict(tool.schema ?? NO_ARGUMENTS)) return tool;
+    warnings.change('tools.strict', 'hint');
+    return { ...tool, strict: false };
+  }
   warnings.drop('tools.strict', tool.strict ? undefined : 'hint');
   const { strict: _, ...rest } = tool;
   return rest;
 }
+
+const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
 /**
  * Tool choices have no namespaces. If no tool of a list is left, the list is removed, because an empty list would allow

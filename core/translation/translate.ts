@@ -3,6 +3,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Clock } from '../clock.ts';
 import type { Bounds, Usage } from '../contracts/call.ts';
 import type { Conversation, Part, Reply } from '../contracts/conversation.ts';
+import { coreErrors } from '../contracts/errors.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type {
   Answering,
@@ -15,11 +16,13 @@ import type {
   StyleClient,
 } from '../contracts/style.ts';
 import { keyNameOf } from '../contracts/vendor.ts';
+import type { GatewayError } from '../errors.ts';
 import type { LiveExchange } from '../exchange.ts';
 import { scanAnswer } from '../json.ts';
 import { AnswerRefused, type Revisions } from '../revising.ts';
 import { countedUsage, withCountedOutput } from '../usage.ts';
 import { adapt } from './adapt.ts';
+import { exactJson, exactTree } from './exact.ts';
 import { withFieldQuirks } from './field-quirks.ts';
 import { foldParts, partsOf, textLengthOf } from './fold.ts';
 import { limitAnswer } from './limits.ts';
@@ -79,7 +82,23 @@ export function translateAnswer(
       if (body === undefined || facts === undefined) return undefined;
       const usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength());
       if (facts.error !== undefined) return { body: bytes, usage, error: facts.error, value: () => ({}) };
-      const reply = reader.decodeReply(body.tree() as JsonObject, origin, warnings);
+      const tree = exactTree(body) as JsonObject;
+      const decodeReplies = parties.vendorStyle.vendor?.decodeReplies;
+      if (x.call.bounds.choices > 1 && decodeReplies !== undefined && client.encodeReplies !== undefined) {
+        const replies = decodeReplies(tree, origin, warnings);
+        if (replies === undefined) return undefined;
+        if (replies.length < x.call.bounds.choices) {
+          const refusal = tooFew(replies.length, x.call.bounds.choices);
+          return { body: bytes, usage, error: undefined, refusal, value: () => undefined };
+        }
+        answering.named(replies[0]!.model);
+        const value = client.encodeReplies(
+          replies.map((each) => ({ ...restore.reply(each), usage })),
+          answering,
+        );
+        return { body: Buffer.from(exactJson(value)), usage, error: undefined, value: () => value };
+      }
+      const reply = reader.decodeReply(tree, origin, warnings);
       if (reply === undefined) return undefined;
       answering.named(reply.model);
       let complete: Reply = { ...restore.reply(reply), usage };
@@ -93,7 +112,7 @@ export function translateAnswer(
       }
       if (!x.call.stream) {
         const value = client.encodeReply(complete, answering);
-        return { body: Buffer.from(JSON.stringify(value)), usage, error: undefined, value: () => value };
+        return { body: Buffer.from(exactJson(value)), usage, error: undefined, value: () => value };
       }
       // The vendor sent a whole answer, but the client requested a stream.
       const writer = client.createStreamEncoder(answering);
@@ -111,6 +130,13 @@ export function translateAnswer(
       });
     },
   };
+}
+
+/** Some models accept the number of answers, and return one. */
+function tooFew(got: number, choices: number): GatewayError {
+  return coreErrors
+    .unsupported_parameter(`\`n\` must be 1 for this model: its vendor returned ${got} of ${choices} answers.`)
+    .with({ param: 'n' });
 }
 
 /** A whole answer through the revisions, as parts. */
@@ -315,7 +341,7 @@ function createEventParser(): (bytes: Buffer) => readonly EventSourceMessage[] {
 export function observedRelay(relay: StreamRelay, parties: Parties, revisions: Revisions): StreamRelay {
   const warnings = collectWarnings({});
   const reader = replyReader(parties.vendorStyle).createStreamDecoder(originOf(parties), warnings);
-  const restored = createRestorer(NOTHING_CHANGED).parts();
+  const restored = createRestorer({ ...NOTHING_CHANGED, model: parties.offer.model }).parts();
   const parse = createEventParser();
   const { x } = parties;
   const answering = new AnswerTo(x, parties.offer.model, parties.clock, warnings);
@@ -352,6 +378,7 @@ export function observedRelay(relay: StreamRelay, parties: Parties, revisions: R
     textLength: () => relay.textLength(),
     error: () => relay.error(),
     answer: () => relay.answer?.(),
+    pending: () => relay.pending?.(),
     ...(relay.unfinished !== undefined && { unfinished: (how) => relay.unfinished!(how) }),
   };
 }

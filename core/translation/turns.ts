@@ -76,6 +76,7 @@ export function fitSpeakers(turns: readonly Turn[], { roles, prefill }: Quirks, 
     end--;
     warnings.change('messages');
   }
+  if (prefill === 'restarts' && isPrefill(turns.at(-1))) warnings.change('messages', 'hint');
   const fitted = end === turns.length ? turns : turns.slice(0, end);
   const first = fitted.findIndex((turn) => !isInstruction(turn));
   const lacksUser = first === -1 || (roles.first_user && fitted[first]?.role === 'assistant');

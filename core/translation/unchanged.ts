@@ -1,5 +1,7 @@
 /** Helpers for lists that mostly stay unchanged: a request passes a dozen steps, and few of them change anything. */
 
+import type { Json, JsonObject } from '../contracts/json.ts';
+
 /** Maps each item with `change` and removes undefined results; returns the list itself if nothing changes. */
 export function mapChanged<T>(list: readonly T[], change: (item: T) => T | undefined): readonly T[] {
   for (let i = 0; i < list.length; i++) {
@@ -23,6 +25,19 @@ function mapRest<T>(
     if (own !== undefined) changed.push(own);
   }
   return changed;
+}
+
+/** The same for the members of an object, whose keys and order stay. */
+export function changedMembers(
+  object: JsonObject,
+  change: (name: string, value: Json) => Json | undefined,
+): JsonObject {
+  const entries = Object.entries(object);
+  const changed = mapChanged<readonly [string, Json]>(entries, (entry) => {
+    const value = change(entry[0], entry[1]);
+    return value === entry[1] ? entry : value === undefined ? undefined : [entry[0], value];
+  });
+  return changed === entries ? object : Object.fromEntries(changed);
 }
 
 /** The same turn with other blocks; itself if they are equal. */

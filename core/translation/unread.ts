@@ -1,5 +1,16 @@
 /** Reports what an encoder has not read of a conversation, so that no style can drop anything silently. */
-import type { Block, Conversation, Labels, Output, Sampling, Source, Tool, Turn } from '../contracts/conversation.ts';
+import type {
+  Block,
+  Conversation,
+  CustomTool,
+  FunctionTool,
+  Labels,
+  Output,
+  Sampling,
+  Source,
+  Tool,
+  Turn,
+} from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { StyleVendor, Target } from '../contracts/style.ts';
 import { isEmpty } from './fields.ts';
@@ -8,7 +19,8 @@ import type { CollectedWarnings } from './warnings.ts';
 
 /**
  * Encodes a request, and reports to `warnings` as dropped what the encoder did not read: fields, and kinds of blocks,
- * sources and tools, each by its first occurrence. Members that the encoder reported itself are not reported again.
+ * sources and tools, each by its first occurrence, and members of tools, of the answer's format and of turns. What the encoder reported itself
+ * is not reported again.
  */
 export function encodeReported(
   { encodeRequest }: Pick<StyleVendor, 'encodeRequest'>,
@@ -56,6 +68,8 @@ class Reading {
   readonly #sampling = new Watch();
   readonly #output = new Watch();
   readonly #labels = new Watch();
+  readonly #format = new Watch();
+  readonly #named = new Watch();
   /** The first of each kind, by the field under which its kind is reported. */
   #kinds: Map<string, Watch> | undefined;
 
@@ -67,7 +81,7 @@ class Reading {
       turns: this.#watchTurns(turns),
       tools: tools.length === 0 ? tools : this.#watchTools(tools),
       sampling: isEmpty(sampling) ? sampling : watched(sampling, this.#sampling),
-      output: isEmpty(output) ? output : watched(output, this.#output),
+      output: isEmpty(output) ? output : watched(this.#watchFormat(output), this.#output),
       labels: isEmpty(labels) ? labels : watched(labels, this.#labels),
     };
     this.conversation = watched(seen, this.#fields);
@@ -77,6 +91,7 @@ class Reading {
     const { maxTokens, toolChoice, parallelToolCalls, tools, stop, reasoning, extras } = this.#original;
     const fields = this.#fields;
     const choosesTool = tools.length > 0 && toolChoice !== undefined && toolChoice.mode !== 'auto';
+    if (this.#original.choices !== undefined && !fields.saw('choices')) drop('n', warnings);
     if (maxTokens !== undefined && !fields.saw('maxTokens')) drop('max_tokens', warnings);
     if (choosesTool && !fields.saw('toolChoice')) drop('tool_choice', warnings);
     if (tools.length > 0 && parallelToolCalls === false && !fields.saw('parallelToolCalls'))
@@ -87,6 +102,33 @@ class Reading {
     if (!fields.saw('extras')) for (const name of Object.keys(extras)) warnings.leave(name);
     this.#reportGroups(warnings);
     for (const [field, watch] of this.#kinds ?? []) if (!watch.isUsed) drop(field, warnings, HINTS.has(field));
+    this.#reportMembers(warnings);
+  }
+
+  /** Members of what the encoder has read otherwise. */
+  #reportMembers(warnings: CollectedWarnings): void {
+    const { turns, tools, output } = this.#original;
+    if (!this.#named.saw('name') && turns.some(({ name }) => name !== undefined)) drop('messages.name', warnings, true);
+    // Of tools that must not be called, an encoder reads the name alone.
+    for (const tool of isReported('tool_choice', warnings) ? [] : tools) {
+      const watch = this.#kinds?.get(fieldOf(tool));
+      if (tool.type === 'hosted' || watch?.isUsed !== true) continue;
+      for (const [member, field] of TOOL_MEMBERS) {
+        if (saysSomething(tool[member as keyof typeof tool]) && !watch.saw(member)) drop(field, warnings);
+      }
+      if (!watch.saw('extras')) for (const name of Object.keys(tool.extras ?? {})) drop(`tools.${name}`, warnings);
+    }
+    const { format } = output;
+    if (format?.type !== 'schema' || !this.#format.isUsed || isReported('response_format', warnings)) return;
+    for (const member of ['name', 'description', 'strict'] as const) {
+      const isUsual = format[member] === USUAL_NAME || !saysSomething(format[member]);
+      if (!isUsual && !this.#format.saw(member)) drop(`response_format.${member}`, warnings, member === 'name');
+    }
+  }
+
+  #watchFormat(output: Output): Output {
+    const { format } = output;
+    return format?.type === 'schema' ? { ...output, format: watched(format, this.#format) } : output;
   }
 
   #reportGroups(warnings: CollectedWarnings): void {
@@ -118,7 +160,8 @@ class Reading {
 
   #watchTurn(turn: Turn): Turn {
     const blocks = this.#watchBlocks(turn.blocks);
-    return blocks === turn.blocks ? turn : { ...turn, blocks };
+    const own = blocks === turn.blocks ? turn : { ...turn, blocks };
+    return turn.name === undefined ? own : watched(own, this.#named);
   }
 
   #watchBlocks(blocks: readonly Block[]): readonly Block[] {
@@ -153,10 +196,14 @@ class Reading {
     }
   }
 
+  /** All tools of a kind, because not each is sent. */
   #watchTools(tools: readonly Tool[]): readonly Tool[] {
+    this.#kinds ??= new Map();
+    const kinds = this.#kinds;
     return tools.map((tool) => {
-      const field = tool.type === 'hosted' ? `tools.${tool.name}` : tool.type === 'custom' ? 'tools.custom' : 'tools';
-      return this.#first(field, tool);
+      const watch = kinds.get(fieldOf(tool)) ?? new Watch();
+      kinds.set(fieldOf(tool), watch);
+      return watched(tool, watch);
     });
   }
 
@@ -175,10 +222,32 @@ class Reading {
 /** Reports a field, unless the encoder has. */
 function drop(field: string, warnings: CollectedWarnings, isHint = false): void {
   const [plain] = field.split(' ') as [string];
-  const name = warnings.nameOf(plain);
-  if (warnings.all.some((warning) => warning.startsWith(`${name}:`) || warning.startsWith(`${name}.`))) return;
-  warnings.drop(plain, isHint ? 'hint' : undefined);
+  if (!isReported(plain, warnings)) warnings.drop(plain, isHint ? 'hint' : undefined);
 }
+
+function isReported(field: string, warnings: CollectedWarnings): boolean {
+  const name = warnings.nameOf(field);
+  return warnings.all.some((warning) => warning.startsWith(`${name}:`) || warning.startsWith(`${name}.`));
+}
+
+function fieldOf(tool: Tool): string {
+  return tool.type === 'hosted' ? `tools.${tool.name}` : tool.type === 'custom' ? 'tools.custom' : 'tools';
+}
+
+/** Members of tools, and their fields. */
+const TOOL_MEMBERS: readonly (readonly [member: keyof FunctionTool | keyof CustomTool, field: string])[] = [
+  ['description', 'tools.description'],
+  ['schema', 'tools.parameters'],
+  ['format', 'tools.format'],
+  ['strict', 'tools.strict'],
+];
+
+function saysSomething(value: unknown): boolean {
+  return value !== undefined && value !== '' && value !== false;
+}
+
+/** The name of a format whose client has no names. */
+const USUAL_NAME = 'structured_output';
 
 function isUnread(name: string, group: object, watch: Watch): boolean {
   return group[name as keyof typeof group] !== undefined && !watch.saw(name);

@@ -123,14 +123,15 @@ const CODES: ReadonlySet<string> = new Set([
   'exceed_context_size_error',
   'model_context_window_exceeded',
   'model_max_prompt_tokens_exceeded',
+  'tokens_limit_reached',
 ]);
 
 const WORDS = new RegExp(
   [
     'prompt (is )?too long',
     'input is too long',
-    'input token count.*exceeds the maximum',
-    "exceeds? (the |this |your )?(model'?s? )?(available |maximum |max )?context (window|length|size|limit)",
+    'input token count.*(exceeds the maximum|only supports? up to \\d)',
+    "exceed(s|ed|ing)? (the |this |your )?(model'?s? )?(available |maximum |max )?context (window|length|size|limit)",
     'context (window|length|size) (exceeds|has been exceeded|exceeded)',
     'context[_ ](length|window)[_ ]exceeded',
     'maximum (context|model|prompt) length (is|of) \\d',
@@ -146,6 +147,14 @@ const WORDS = new RegExp(
     'range of input length should be',
     'tokens in request more than max tokens allowed',
     'total number of tokens in the prompt cannot exceed',
+    'too many tokens: size limited to \\d',
+    '(input|prompt) tokens? exceeds? the (configured )?(limit|maximum)',
+    'number of (input|prompt) tokens.{0,40}(exceeds?|exceeded|cannot exceed)',
+    'input length.{0,40}exceeds the max(imum)? (input )?(length|tokens)',
+    'total tokens of .{0,40}exceeds? max message tokens',
+    '`?inputs`? (tokens \\+ `?max_new_tokens`? must be <=|must have less than) \\d',
+    'request body too large for .{1,80} model\\W+max size: \\d+ tokens',
+    'prompt (has|contains) \\d+ tokens.{0,60}(limit|maximum|at most)',
   ].join('|'),
   'i',
 );
@@ -161,6 +170,17 @@ export function isContextOverflow({ message, code }: VendorError): boolean {
   if (CODES.has(code.toLowerCase())) return true;
   const words = message.slice(0, MAX_READ);
   return WORDS.test(words) && !OTHER_LIMITS.test(words);
+}
+
+const SEALED_CODES: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'previous_response_not_found']);
+
+/** Vendors begin with the place of the reasoning: `messages.1.content.0: Invalid `signature` in `thinking` block`. */
+const SEALED_WORDS =
+  /^([\w.]+: )?(the )?encrypted content .{0,200}(could not be|did not match)|^([\w.]+: )?invalid `?signature`? in `?thinking`? block/i;
+
+/** Whether the request has reasoning or an id that only the account that made it can read: another account may be that one. */
+export function isOfOtherAccount({ message, code }: VendorError): boolean {
+  return SEALED_CODES.has(code.toLowerCase()) || SEALED_WORDS.test(message.slice(0, MAX_READ));
 }
 
 /** A separate number, not a part of a model's name or a date. */

@@ -1,5 +1,6 @@
 /** The owner of workers: forks their processes, tells them what to do, and replaces those that end. */
 
+import type { ChildProcess } from 'node:child_process';
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { Plan } from '../assembly.ts';
@@ -304,6 +305,8 @@ function fork(receive: (messages: readonly Message[]) => void): Fork {
   });
   const worker = cluster.fork();
   worker.on('message', receive);
+  const { process: child } = worker;
+  const dropped = followConnections(child);
 
   const ended = new Promise<Ending>((resolve) => {
     let ending: Ending | undefined;
@@ -321,7 +324,13 @@ function fork(receive: (messages: readonly Message[]) => void): Fork {
     });
     worker.on('error', () => {
       // A failed send is reported by the end of the process, unless it never started.
-      if (worker.process.pid === undefined) resolve({ code: null, signal: null });
+      if (child.pid === undefined) resolve({ code: null, signal: null });
+    });
+    // Node.js reports no `disconnect` if the process ended before it acknowledged a connection that it was given. `cluster` and the listener above
+    // still need it: without it, the worker keeps its place in the distribution.
+    child.on('close', () => {
+      dropped();
+      if (!isDeaf) child.emit('disconnect');
     });
   });
 
@@ -329,7 +338,39 @@ function fork(receive: (messages: readonly Message[]) => void): Fork {
     send(messages) {
       if (worker.isConnected()) worker.send(messages as Message[], () => {});
     },
-    kill: () => void worker.process.kill('SIGKILL'),
+    kill: () => void child.kill('SIGKILL'),
     ended,
+  };
+}
+
+/** A connection as `cluster` gives it to a worker. */
+interface Connection {
+  /** -1: closed in this process. */
+  readonly fd: number;
+  close(): void;
+}
+/** The process that a connection was given to last: a worker that is stopping returns it, and it is given to another. */
+const holders = new WeakMap<Connection, ChildProcess>();
+
+/**
+ * Follows the connections that are given to a process. Returns a function that closes those that the process did not acknowledge before it ended: this
+ * process still has them open, and their clients would wait for ever.
+ */
+function followConnections(child: ChildProcess): () => void {
+  let given: readonly Connection[] = [];
+  const isOpen = (connection: Connection): boolean => connection.fd >= 0 && holders.get(connection) === child;
+  const send = child.send.bind(child) as (...args: unknown[]) => boolean;
+  child.send = (...args: unknown[]) => {
+    const [, connection] = args as [unknown, Connection | null | undefined];
+    if (typeof connection?.fd === 'number') {
+      holders.set(connection, child);
+      // An acknowledged one is closed here: few are open at a time.
+      given = [...given.filter(isOpen), connection];
+    }
+    return send(...args);
+  };
+  return () => {
+    for (const connection of given.filter(isOpen)) connection.close();
+    given = [];
   };
 }

@@ -8,6 +8,7 @@ import { boot } from '../id.ts';
 import { createLog, logLevelOf } from '../log.ts';
 import type { ProcessRole } from '../place.ts';
 import type { Json } from '../plugin.ts';
+import { watchUnexpected } from '../runtime/unexpected.ts';
 import { createForward } from './forward.ts';
 import { createLink, type Link, type Message } from './link.ts';
 import { type Beginning, type ListenOrder, type ListenReport, ORDER, REPORT, type StopOrder } from './orders.ts';
@@ -47,10 +48,10 @@ function employ({ number, count, configFile, env, routes }: Beginning, link: Lin
   const entrance = createEntrance(workerPeers, routes);
   let opening: Promise<Gateway> | undefined;
 
-  async function end({ withAll }: StopOrder, gateway: Gateway): Promise<never> {
+  async function end({ withAll }: StopOrder, gateway: Gateway, isFailed = false): Promise<never> {
     if (!withAll) entrance.close();
     const code = await gateway.stop().then(
-      () => 0,
+      () => (isFailed ? 1 : 0),
       (error: unknown) => {
         log.error('the worker failed to stop', { error });
         return 1;
@@ -66,6 +67,9 @@ function employ({ number, count, configFile, env, routes }: Beginning, link: Lin
         log.error('the worker did not start', reasons(error));
         throw error;
       });
+      const gateway = await opening;
+      // Its calls go on until they end; the owner then replaces it.
+      watchUnexpected(log, () => void end({ withAll: false }, gateway, true));
       return null;
     },
     handle(topic, message) {

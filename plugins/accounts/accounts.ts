@@ -7,6 +7,8 @@ import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Awaitable, Host, Step } from '../../core/plugin.ts';
 import { orderOf, randomBase62, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
+import { lookAlikes, newAccountSteps, readNewAccount, readTaken } from './new-account.ts';
+import { checkOldHash, oldHashProblem } from './old-hashes.ts';
 import { refuseWeak } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
 import {
@@ -16,11 +18,9 @@ import {
   conditionOf,
   fold,
   foldings,
-  looksOf,
   ORDERS,
   PERSON_COLUMNS,
   type PersonRow,
-  RESERVED,
   readEmail,
   toAccount,
   toPerson,
@@ -83,11 +83,11 @@ export function createAccounts(
     return row !== undefined && row.deleted_ms === null ? row : refuseMissing(id);
   }
 
-  /** Refuses (409) a name or an address of another account; names of deleted accounts stay reserved. */
+  /** Refuses (409) a name or an address of another account; names of deleted accounts, and those that scopes compare, stay reserved. */
   async function refuseTaken(name: string, email: string | null, self = -1): Promise<void> {
     const other = (column: string, value: string): Promise<unknown> =>
       store.one(`SELECT id FROM account WHERE ${column} = ? AND id <> ?`, fold(value), self);
-    if (await other('folded', name)) {
+    if ((await other('folded', name)) || (await other('scope_folded', name))) {
       throw coreErrors.name_taken(`An account with the name "${name}" already exists.`);
     }
     if (email !== null && (await other('email_folded', email))) {
@@ -101,10 +101,7 @@ export function createAccounts(
       `SELECT name FROM account WHERE role <> 'member' AND deleted_ms IS NULL AND id <> ?`,
       self,
     );
-    const looks = looksOf(name);
-    const isLike = (other: string): boolean => fold(other) !== fold(name) && looksOf(other) === looks;
-    if (![...RESERVED, ...staff.map((each) => each.name)].some(isLike)) return;
-    throw coreErrors.name_taken(`"${name}" looks like the name of an administrator. Choose another one.`);
+    lookAlikes(staff.map((each) => each.name)).refuse(name);
   }
 
   /** The stored form of a password. Refuses (400) a weak one. */
@@ -113,12 +110,10 @@ export function createAccounts(
     return passwords.hash(password);
   }
 
-  /** An account gets the welcome balance unless it is to have another one; root needs none. */
-  function openBucket({ id: owner, role }: Account, opening: NewAccount['opening'] = 'welcome'): readonly Step[] {
-    const ledger = host.find(Ledger);
-    const isUnlimited = role === 'root' || opening === 'unlimited';
-    const granted = opening === 'welcome' ? ledger?.welcome : typeof opening === 'bigint' ? opening : undefined;
-    return ledger?.open({ kind: 'account', owner }, isUnlimited ? 0n : (granted ?? 0n), isUnlimited) ?? [];
+  /** A hash that another program stored, of any account; undefined once all are replaced. */
+  async function anyOldHash(): Promise<string | undefined> {
+    const sql = `SELECT hash FROM password WHERE substr(hash, 1, 8) <> '$scrypt$' LIMIT 1`;
+    return (await store.one<{ hash: string }>(sql))?.hash;
   }
 
   /** Writes an account, its password and its bucket in one list; undefined if the name or the address is taken. */
@@ -127,24 +122,19 @@ export function createAccounts(
     hash: string | undefined,
     along: readonly Step[] | ((id: number) => Awaitable<readonly Step[]>),
   ): Promise<Account | undefined> {
-    const { name, role, displayName = name, email = null, opening } = account;
+    const { name, role, email = null } = account;
     for (;;) {
       // The bucket is opened in the same list, so the id must be known in advance.
       const last = await store.one<{ id: number | null }>('SELECT MAX(id) AS id FROM account');
-      const made: Account = { id: (last?.id ?? 0) + 1, name, role, enabled: true, createdMs: clock.now() };
+      const { enabled = true } = account;
+      const made: Account = { id: (last?.id ?? 0) + 1, name, role, enabled, createdMs: clock.now() };
       const failed = await store.atomic([
-        {
-          sql: `INSERT INTO account (${ACCOUNT_COLUMNS}, folded, display_name, email, email_folded)
-            VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-          params: [made.id, name, role, made.createdMs, fold(name), displayName, email, email && fold(email)],
-          must: 'new',
-        },
+        ...newAccountSteps(made, account, host.find(Ledger)),
         ...(hash === undefined ? [] : [passwordStep(made.id, hash)]),
-        ...openBucket(made, opening),
         ...(typeof along === 'function' ? await along(made.id) : along),
       ]);
       if (failed === undefined) return made;
-      if (failed !== 'new') refuseAlong(failed);
+      if (failed !== 'account_not_new') refuseAlong(failed);
       const sql = 'SELECT id FROM account WHERE folded = ? OR email_folded = ?';
       if ((await store.one(sql, fold(name), email && fold(email))) !== undefined) return undefined;
       // Another request took the id at the same moment: tries the next one.
@@ -210,21 +200,33 @@ export function createAccounts(
       return { total, items: rows.map(toPerson) };
     },
 
-    async create({ name: given, role, password, displayName, email, opening }, along = []) {
-      const name = readName(given);
-      if (role === 'member') await refuseLookAlike(name);
-      const plain = {
-        name,
-        role,
-        displayName: displayName === undefined ? name : readName(displayName),
-        email: email === undefined ? undefined : readEmail(email),
-        ...(opening !== undefined && { opening }),
-      };
-      const hash = password === undefined ? undefined : await hashOf(password, name);
+    async create({ password, ...fields }, along = []) {
+      const plain = readNewAccount(fields);
+      const { name, passwordHash } = plain;
+      if (plain.role === 'member') await refuseLookAlike(name);
+      await refuseTaken(name, null);
+      const hash = password === undefined ? passwordHash : await hashOf(password, name);
       const account = await insert(plain, hash, along);
       if (account !== undefined) return account;
       await refuseTaken(name, plain.email ?? null);
       throw coreErrors.name_taken(`An account with the name "${name}" already exists.`);
+    },
+
+    async plan() {
+      const taken = await readTaken(store);
+      return {
+        create(account) {
+          const plain = readNewAccount(account);
+          const { name, role, enabled = true } = plain;
+          const made: Account = { id: taken.take(plain), name, role, enabled, createdMs: clock.now() };
+          const { passwordHash } = plain;
+          const steps = newAccountSteps(made, plain, host.find(Ledger));
+          return {
+            account: made,
+            steps: passwordHash === undefined ? steps : [...steps, passwordStep(made.id, passwordHash)],
+          };
+        },
+      };
     },
 
     async change(id, changes, along = []) {
@@ -254,11 +256,11 @@ export function createAccounts(
         folded,
       );
       const stored = row?.hash ?? undefined;
-      const verdict = await passwords.verify(password, stored ?? NOBODYS_HASH, comer);
+      const verdict = await passwords.verify(password, stored ?? NOBODYS_HASH, comer, await anyOldHash());
       if (row === undefined || stored === undefined || row.enabled !== 1 || verdict === 'wrong') return undefined;
-      if (verdict === 'outdated') {
+      if (verdict !== 'right') {
         // If too many requests wait, the next sign-in rehashes it.
-        const hash = await passwords.hash(password).catch(() => stored);
+        const hash = verdict === 'outdated' ? await passwords.hash(password).catch(() => stored) : verdict.hash;
         await store.run('UPDATE password SET hash = ? WHERE account_id = ? AND hash = ?', hash, row.id, stored);
       }
       return toAccount(row);
@@ -273,11 +275,23 @@ export function createAccounts(
       tell(id);
     },
 
+    passwordHashProblem: oldHashProblem,
+
+    adoptSteps(id, { passwordHash, settings }) {
+      checkOldHash(passwordHash);
+      const sql = `UPDATE account SET settings = ? WHERE id = ? AND settings = '{}'`;
+      return [
+        ...(passwordHash === undefined ? [] : [passwordStep(id, passwordHash)]),
+        ...(settings === undefined ? [] : [{ sql, params: [JSON.stringify(settings), id] }]),
+      ];
+    },
+
     async remove(id, along = []) {
       await livingRow(id);
       const failed = await store.atomic([
         {
-          sql: `UPDATE account SET enabled = 0, deleted_ms = ?, email = NULL, email_folded = NULL, settings = '{}'
+          sql: `UPDATE account SET enabled = 0, deleted_ms = ?, email = NULL, email_folded = NULL, settings = '{}',
+            display_name = name, remark = ''
             WHERE id = ? AND deleted_ms IS NULL AND ${NOT_LAST_ROOT}`,
           params: [clock.now(), id],
           must: 'last_root',
@@ -286,6 +300,7 @@ export function createAccounts(
         ...sessions.endSteps(id),
         ...along,
         ...tickets.voidSteps(id),
+        { sql: 'UPDATE invitation SET email = NULL, email_folded = NULL WHERE used_by = ?', params: [id] },
       ]);
       if (failed === 'last_root') refuseLastRoot();
       if (failed !== undefined) refuseAlong(failed);

@@ -2,7 +2,8 @@
 import type { Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
-import { type Balance, Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { type Balance, Ledger, MICRO, remaining } from '../../core/contracts/ledger.ts';
+import { shownAccount } from '../../core/contracts/shown.ts';
 import { type Command, type CommandRequest, type Host, refuse, type Step, UsageError } from '../../core/plugin.ts';
 import { table } from '../../core/sdk.ts';
 
@@ -17,6 +18,10 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
   const noted = ({ id }: Pick<Account, 'id'>, action: string): readonly Step[] =>
     host.find(Audit)?.steps({ actor: COMMAND_LINE, action, object: `user ${id}` }) ?? [];
 
+  /** The record of `/api`. */
+  const shown = async (account: Account) =>
+    shownAccount(account, await host.find(Ledger)?.balance({ kind: 'account', owner: account.id }));
+
   const switching = (command: 'enable' | 'disable', enabled: boolean, summary: string): Command => ({
     name: `user ${command}`,
     summary,
@@ -24,7 +29,7 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
     async run(request) {
       const account = await named(command, request);
       await accounts.change(account.id, { enabled }, noted(account, `user.${command}`));
-      return `${command}d ${account.name}`;
+      return { text: `${command}d ${account.name}`, json: await shown({ ...account, enabled }) };
     },
   });
 
@@ -33,48 +38,43 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
       name: 'user create',
       summary: 'creates an account and prints its id; the password is read from standard input',
       options: {
-        name: { type: 'string' },
-        role: { type: 'string', value: 'member|admin' },
-        'password-stdin': { type: 'boolean' },
+        name: { type: 'string', required: true },
+        role: { type: 'string', value: 'member|admin', required: true },
+        'password-stdin': PASSWORD,
       },
       async run(request) {
-        const { name, role } = request.values;
-        if (typeof name !== 'string') throw new UsageError('--name is missing');
-        if (role !== 'member' && role !== 'admin') throw new UsageError('--role must be member or admin');
-        requireStdin(request);
-        const newAccount = { name, role, password: typedPassword(request) } as const;
+        const { name, role } = request.values as { readonly name: string; readonly role: 'member' | 'admin' };
+        const newAccount = { name, role, password: typedPassword(request) };
         const account = await accounts.create(newAccount, (id) => noted({ id }, 'user.create'));
-        return `${account.id}`;
+        return { text: `${account.id}`, json: await shown(account) };
       },
     },
     {
       name: 'user password',
       summary: 'sets the password of an account, read from standard input, and ends its sessions',
       positionals: ['NAME'],
-      options: { 'password-stdin': { type: 'boolean' } },
+      options: { 'password-stdin': PASSWORD },
       async run(request) {
         const account = await named('password', request);
-        requireStdin(request);
         await accounts.setPassword(account.id, typedPassword(request), noted(account, 'user.password'));
-        return `changed the password of ${account.name}`;
+        return { text: `changed the password of ${account.name}`, json: await shown(account) };
       },
     },
     switching('enable', true, 'enables an account'),
     switching('disable', false, 'disables an account and its keys, and ends its sessions'),
     {
       name: 'user list',
-      summary: 'lists accounts: id, name, role, whether enabled, creation time, remaining quota',
-      options: { json: { type: 'boolean' } },
-      async run({ values }) {
-        const ledger = host.find(Ledger);
-        const rows = [];
-        for (const account of await accounts.list()) {
-          const balance = await ledger?.balance({ kind: 'account', owner: account.id });
-          rows.push({ ...account, balance: describe(balance) });
-        }
-        if (values.json === true) return JSON.stringify(rows);
-        return table([
-          ['ID', 'NAME', 'ROLE', 'ENABLED', 'CREATED', 'BALANCE'],
+      summary:
+        'lists accounts: id, name, role, whether enabled, creation time, remaining quota, reserved for running calls, owed',
+      async run() {
+        const list = await accounts.list();
+        const balances = await host.find(Ledger)?.balances(
+          'account',
+          list.map(({ id }) => id),
+        );
+        const rows = list.map((account) => ({ ...account, ...describe(balances?.get(account.id)) }));
+        const lines = table([
+          ['ID', 'NAME', 'ROLE', 'ENABLED', 'CREATED', 'BALANCE', 'HELD', 'OWED'],
           ...rows.map((row) => [
             `${row.id}`,
             row.name,
@@ -82,22 +82,33 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
             row.enabled ? 'yes' : 'no',
             new Date(row.createdMs).toISOString(),
             row.balance ?? '-',
+            row.held ?? '-',
+            row.debt ?? '-',
           ]),
         ]);
+        return { text: lines, json: list.map((account) => shownAccount(account, balances?.get(account.id))) };
       },
     },
   ];
 }
 
 /** A password in the arguments would be in the process list and the shell's history. */
-function requireStdin({ values }: CommandRequest): void {
-  if (values['password-stdin'] !== true) throw new UsageError('--password-stdin is missing');
-}
+const PASSWORD = { type: 'boolean', required: true } as const;
 
 const typedPassword = ({ stdin }: CommandRequest): string => stdin.replace(/\r?\n$/, '');
 
-/** Remaining whole quota units, as text: the amount may exceed what a JSON number can represent. */
-function describe(balance: Balance | undefined): string | null {
-  if (balance === undefined) return null;
-  return balance.unlimited ? 'unlimited' : `${(balance.granted - balance.held - balance.used) / MICRO}`;
+/** Remaining, reserved and owed quota units, as texts: the amounts may exceed what a JSON number can represent. */
+function describe(balance: Balance | undefined) {
+  if (balance === undefined) return { balance: null, held: null, debt: null };
+  const { unlimited, held, debt = 0n } = balance;
+  return {
+    balance: unlimited ? 'unlimited' : wholeUnits(remaining(balance)),
+    held: wholeUnits(held),
+    debt: `${(debt + MICRO - 1n) / MICRO}`,
+  };
+}
+
+/** Rounded down, as in `/api`. */
+function wholeUnits(micro: bigint): string {
+  return `${(micro < 0n ? micro - MICRO + 1n : micro) / MICRO}`;
 }

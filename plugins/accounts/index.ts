@@ -1,5 +1,5 @@
 /** Accounts, sessions, access tokens, service tokens and tickets. Creates `root` on the first start. */
-import { Accounts } from '../../core/contracts/accounts.ts';
+import { Accounts, PasswordCost } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Invitations } from '../../core/contracts/invitations.ts';
@@ -13,7 +13,7 @@ import { createAccounts } from './accounts.ts';
 import { createCommands } from './commands.ts';
 import { errors } from './errors.ts';
 import { createInvitations } from './invitations.ts';
-import { createPasswords } from './passwords.ts';
+import { COST, createPasswords } from './passwords.ts';
 import { createServiceTokens } from './service-tokens.ts';
 import { createSessions } from './sessions.ts';
 import { createSteadyTime, type SteadyTime } from './steady-time.ts';
@@ -28,10 +28,14 @@ export default definePlugin({
   api: 2,
   errors,
   migrations,
-  wants: [Ledger, FirstStart, Site, Audit],
+  wants: [Ledger, FirstStart, Site, Audit, PasswordCost],
   provides: [Accounts, Sessions, Tickets, Invitations, ServiceTokens],
   create(host) {
-    const passwords = host.lasting({ name: 'accounts.passwords', version: 1, make: createPasswords });
+    const passwords = host.lasting({
+      name: 'accounts.passwords',
+      version: 1,
+      make: () => createPasswords(() => host.find(PasswordCost) ?? COST),
+    });
     const now = host.lasting({ name: 'accounts.time', version: 1, make: () => createSteadyTime(host.clock) });
     const sessions = createSessions(host, now);
     const tickets = createTickets(host, now);

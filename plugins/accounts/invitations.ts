@@ -1,7 +1,8 @@
 /** Invitations: a ticket creates an account, and a row keeps what happened to it. */
+import { notWritten } from '../../core/contracts/errors.ts';
 import type { Invitation, InvitationPreset, Invitations } from '../../core/contracts/invitations.ts';
 import type { Host, Step } from '../../core/plugin.ts';
-import { all, readPage } from '../../core/sdk.ts';
+import { all, LATEST_MS, readPage } from '../../core/sdk.ts';
 import { fold, readEmail } from './people.ts';
 import type { SteadyTime } from './steady-time.ts';
 import type { TicketBook } from './tickets.ts';
@@ -74,7 +75,7 @@ export function createInvitations({ store }: Host, tickets: TicketBook, now: Ste
           return { code, invitation: { id, madeBy, createdMs, expiresMs, email, preset, ...open } };
         }
         // Another request took the number at the same moment: tries the next one.
-        if (failed !== 'new') throw new Error(`an invitation could not be created: ${failed}`);
+        if (failed !== 'new') throw notWritten(failed);
       }
     },
 
@@ -95,7 +96,7 @@ export function createInvitations({ store }: Host, tickets: TicketBook, now: Ste
         ...along,
       ]);
       if (failed === 'invitation') return undefined;
-      if (failed !== undefined) throw new Error(`an invitation was not renewed: ${failed}`);
+      if (failed !== undefined) throw notWritten(failed);
       return { code, invitation: toInvitation({ ...row, made_by: madeBy, expires_ms: expiresMs, sent_ms: null }) };
     },
 
@@ -140,7 +141,7 @@ export function createInvitations({ store }: Host, tickets: TicketBook, now: Ste
         { sql: 'DELETE FROM ticket WHERE hash = (SELECT ticket FROM invitation WHERE id = ?)', params: [id] },
         ...along,
       ]);
-      if (failed !== undefined && failed !== 'invitation') throw new Error(`an invitation was not revoked: ${failed}`);
+      if (failed !== undefined && failed !== 'invitation') throw notWritten(failed);
       return failed === undefined;
     },
 
@@ -165,7 +166,8 @@ function toInvitation(row: InvitationRow): Invitation {
     id: row.id,
     madeBy: row.made_by,
     createdMs: row.created_ms,
-    expiresMs: row.expires_ms,
+    // Earlier versions accepted later ones from the command line.
+    expiresMs: Math.min(row.expires_ms, LATEST_MS),
     email: row.email ?? undefined,
     preset: readPreset(row.preset),
     sentMs: row.sent_ms ?? undefined,

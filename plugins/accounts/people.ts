@@ -7,6 +7,7 @@ import type {
   Person,
   Role,
 } from '../../core/contracts/accounts.ts';
+import { DEFAULT_GROUP } from '../../core/contracts/groups.ts';
 import type { Json, JsonObject, Step, Value } from '../../core/plugin.ts';
 import { all, type Condition, condition, contains, either, mentions } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
@@ -18,16 +19,17 @@ export interface AccountRow {
   readonly role: Role;
   readonly enabled: number;
   readonly created_ms: number;
+  readonly scope_name: string | null;
+  readonly group_name: string;
 }
 
 /** The columns of an account. */
-export const ACCOUNT_COLUMNS = 'id, name, role, enabled, created_ms';
+export const ACCOUNT_COLUMNS = 'id, name, role, enabled, created_ms, scope_name, group_name';
 
 /** All fields of a user. */
 export interface PersonRow extends AccountRow {
   readonly display_name: string;
   readonly email: string | null;
-  readonly group_name: string;
   readonly remark: string;
   readonly last_login_ms: number | null;
   readonly deleted_ms: number | null;
@@ -36,8 +38,12 @@ export interface PersonRow extends AccountRow {
 }
 
 /** The columns of a user, in the table `account`. */
-export const PERSON_COLUMNS = `${ACCOUNT_COLUMNS}, display_name, email, group_name, remark, last_login_ms, deleted_ms, settings,
+export const PERSON_COLUMNS = `${ACCOUNT_COLUMNS}, display_name, email, remark, last_login_ms, deleted_ms, settings,
   CASE WHEN EXISTS (SELECT 1 FROM password WHERE account_id = account.id) THEN 1 ELSE 0 END AS has_password`;
+
+/** The group of an account, if it is not the usual one. */
+export const groupIn = ({ group_name: group }: Pick<AccountRow, 'group_name'>): Pick<Account, 'group'> =>
+  group === DEFAULT_GROUP ? {} : { group };
 
 export const toAccount = (row: AccountRow): Account => ({
   id: row.id,
@@ -45,6 +51,8 @@ export const toAccount = (row: AccountRow): Account => ({
   role: row.role,
   enabled: row.enabled === 1,
   createdMs: row.created_ms,
+  ...groupIn(row),
+  ...(row.scope_name !== null && row.scope_name !== row.name && { scopeName: row.scope_name }),
 });
 
 export const toPerson = (row: PersonRow): Person => ({
@@ -78,10 +86,37 @@ export function readEmail(text: string): string {
   return email;
 }
 
-/** Base64Ranges of other scripts, and digits, each above the Latin letter it resembles. */
-const LETTERS = 'авекмнорстухіјѕԁһӏпгαβεηικμνορτυχωıɑɡøł01i|';
-const LATIN = 'abekmhopctyxljsdhlnrabenlkmvoptuxwlagololll';
-const LOOKS_LIKE: ReadonlyMap<string, string> = new Map([...LETTERS].map((letter, i) => [letter, LATIN[i]!]));
+/** Letters of other scripts and of phonetics, small capitals and digits, by the Latin letter that they resemble. Those with marks are not here. */
+const LETTERS: Readonly<Record<string, string>> = {
+  a: 'аαɑᴀꭺ',
+  b: 'вβʙƀɓьꮟ',
+  c: 'сϲᴄⲥꮯƈ',
+  d: 'ԁđɖɗᴅꭰժ',
+  e: 'еεᴇҽɛꭼ',
+  f: 'ꜰƒſẝғք',
+  g: 'ɡɢցꮐɠ',
+  h: 'нһʜħհꮋɦ',
+  j: 'јᴊϳꭻʝ',
+  k: 'кκᴋƙꮶⲕ',
+  l: 'іӏιıł1i|ɪʟɩꭵƚɭⲓꮮ',
+  m: 'мμᴍꮇⲙɱ',
+  n: 'пηɴոռɲꞥⲛ',
+  o: 'оοø0օᴏσⲟ०๐໐ꮎөѳɵ',
+  p: 'рρᴘƿⲣꮲ',
+  q: 'ԛգզ',
+  r: 'гʀɾɼꭇꭈꮢꭱⲅɽ',
+  s: 'ѕꜱʂꮪƽ',
+  t: 'тτᴛŧƭꭲⲧʈ',
+  u: 'υսᴜʋꭎꭒʊ',
+  v: 'νᴠѵꮩⱱ',
+  w: 'ωᴡԝաѡꮃɯⲱ',
+  x: 'хχ×ⲭ',
+  y: 'уʏүɣγⲩꭹƴ',
+  z: 'ᴢꮓʐƶ',
+};
+const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
+  Object.entries(LETTERS).flatMap(([latin, letters]) => [...letters].map((letter) => [letter, latin] as const)),
+);
 
 /** Names that suggest an official account. */
 export const RESERVED: readonly string[] = ['root', 'admin', 'administrator', 'turnpike'];
@@ -112,15 +147,24 @@ export const ORDERS: Readonly<Record<AccountOrder, string>> = {
 const ID = /^\d{1,15}$/;
 
 /** The condition of a search. */
-export function conditionOf({ text = '', role, enabled, group, among, deleted = false }: AccountSearch): Condition {
+export function conditionOf({
+  text = '',
+  role,
+  enabled,
+  group,
+  among,
+  before,
+  deleted = false,
+}: AccountSearch): Condition {
   const term = text.normalize('NFC').trim();
   return all(
-    condition(deleted ? 'deleted_ms IS NOT NULL' : 'deleted_ms IS NULL'),
+    ...(deleted === 'also' ? [] : [condition(deleted ? 'deleted_ms IS NOT NULL' : 'deleted_ms IS NULL')]),
     named(term),
     condition('role = ?', role),
     condition('enabled = ?', enabled === undefined ? undefined : enabled ? 1 : 0),
     condition('group_name = ?', group),
     among && oneOf(among),
+    condition('id < ?', before),
   );
 }
 
@@ -142,11 +186,17 @@ function named(term: string): Condition | undefined {
  * Writes only the changed columns, so that concurrent changes of others are kept. `must`: fails as `as it was` if the account or its
  * settings changed since they were read, or if the name or the address was taken.
  */
-export function changeStep({ id, settings: before }: PersonRow, changes: AccountChanges): Step {
-  const { name, email, displayName, group, remark, role, enabled, settings } = changes;
+export function changeStep(
+  { id, name: formerName, scope_name, settings: before }: PersonRow,
+  changes: AccountChanges,
+): Step {
+  const { name, renamesScope = false, email, displayName, group, remark, role, enabled, settings } = changes;
+  const scopeName = name === undefined ? undefined : renamesScope ? null : (scope_name ?? formerName);
   const columns: readonly (readonly [column: string, value: Value | undefined])[] = [
     ['name', name],
     ['folded', name && fold(name)],
+    ['scope_name', scopeName],
+    ['scope_folded', scopeName && fold(scopeName)],
     ['email', email],
     ['email_folded', email && fold(email)],
     ['display_name', displayName],
@@ -161,11 +211,13 @@ export function changeStep({ id, settings: before }: PersonRow, changes: Account
     `NOT EXISTS (SELECT 1 FROM account AS other WHERE other.${column} = ? AND other.id <> account.id)`;
   return {
     sql: `UPDATE account SET ${['id = id', ...written.map(([column]) => `${column} = ?`)].join(', ')}
-      WHERE id = ? AND deleted_ms IS NULL AND settings = ? AND ${isFree('folded')} AND ${isFree('email_folded')}`,
+      WHERE id = ? AND deleted_ms IS NULL AND settings = ? AND ${isFree('folded')}
+        AND ${isFree('scope_folded')} AND ${isFree('email_folded')}`,
     params: [
       ...written.map(([, value]) => value),
       id,
       before,
+      name === undefined ? null : fold(name),
       name === undefined ? null : fold(name),
       email ? fold(email) : null,
     ],

@@ -1,14 +1,17 @@
 /** Service tokens: created, listed, revoked, and found by their secrets. */
 import type { Account, Role } from '../../core/contracts/accounts.ts';
+import { notWritten } from '../../core/contracts/errors.ts';
 import {
+  SERVICE_TOKEN_MOST,
   SERVICE_TOKEN_PREFIX,
   type ServiceScope,
   type ServiceToken,
   type ServiceTokens,
 } from '../../core/contracts/service-tokens.ts';
 import type { Host } from '../../core/plugin.ts';
-import { canonicalRange, createAddressList, readName } from '../../core/sdk.ts';
+import { canonicalRange, createAddressList, LATEST_MS, readName } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
+import { groupIn } from './people.ts';
 import { hashOf, newSecret } from './secrets.ts';
 import type { SteadyTime } from './steady-time.ts';
 
@@ -69,7 +72,7 @@ export function createServiceTokens({ store }: Host, now: SteadyTime): ServiceTo
           const unused = { usedMs: undefined, usedIp: '', revokedMs: undefined };
           return { secret, token: { id, name, accountId, scopes, addresses, suffix, createdMs, expiresMs, ...unused } };
         }
-        if (failed !== 'new') throw new Error(`a service token could not be created: ${failed}`);
+        if (failed !== 'new') throw notWritten(failed);
         const taken = await store.one('SELECT id FROM service_token WHERE id = ?', id);
         if (taken === undefined) throw errors.too_many_service_tokens(MOST_PER_ACCOUNT);
         // Another request took the number at the same moment: tries the next one.
@@ -94,14 +97,17 @@ export function createServiceTokens({ store }: Host, now: SteadyTime): ServiceTo
         },
         ...along,
       ]);
-      if (failed !== undefined && failed !== 'token') throw new Error(`a service token was not revoked: ${failed}`);
+      if (failed !== undefined && failed !== 'token') throw notWritten(failed);
       return failed === undefined;
     },
 
     async find(secret, ip) {
       const atMs = now();
-      const row = await store.one<TokenRow & { account_name: string; role: Role; account_created_ms: number }>(
-        `SELECT ${COLUMNS.replace(/\w+/g, 't.$&')}, a.name AS account_name, a.role, a.created_ms AS account_created_ms
+      const row = await store.one<
+        TokenRow & { account_name: string; role: Role; group_name: string; account_created_ms: number }
+      >(
+        `SELECT ${COLUMNS.replace(/\w+/g, 't.$&')}, a.name AS account_name, a.role, a.group_name,
+          a.created_ms AS account_created_ms
         FROM service_token AS t JOIN account AS a ON a.id = t.account_id
         WHERE t.hash = ? AND t.revoked_ms IS NULL AND t.expires_ms > ? AND a.enabled = 1 AND a.role <> 'member'`,
         hashOf(secret),
@@ -118,7 +124,7 @@ export function createServiceTokens({ store }: Host, now: SteadyTime): ServiceTo
         await store.run(sql, atMs, ip, token.id, atMs);
       }
       const { account_id: id, account_name: name, role, account_created_ms: createdMs } = row;
-      const account: Account = { id, name, role, enabled: true, createdMs };
+      const account: Account = { id, name, role, enabled: true, createdMs, ...groupIn(row) };
       return { account, token };
     },
 
@@ -132,6 +138,9 @@ export function createServiceTokens({ store }: Host, now: SteadyTime): ServiceTo
 /** Refuses (400) invalid ranges, and an empty list, which would allow no address. */
 function checkAddresses(addresses: readonly string[] | undefined): void {
   if (addresses?.length === 0) throw errors.invalid_token_addresses('The list of addresses is empty.');
+  if (addresses !== undefined && addresses.length > SERVICE_TOKEN_MOST.addresses) {
+    throw errors.invalid_token_addresses(`At most ${SERVICE_TOKEN_MOST.addresses} addresses.`);
+  }
   for (const text of addresses ?? []) {
     const range = canonicalRange(text);
     if ('problem' in range) throw errors.invalid_token_addresses(`${range.problem}.`);
@@ -147,7 +156,8 @@ function toToken(row: TokenRow): ServiceToken {
     addresses: row.addresses === null ? undefined : (JSON.parse(row.addresses) as readonly string[]),
     suffix: row.suffix,
     createdMs: row.created_ms,
-    expiresMs: row.expires_ms,
+    // Earlier versions accepted later ones from the command line.
+    expiresMs: Math.min(row.expires_ms, LATEST_MS),
     usedMs: row.used_ms ?? undefined,
     usedIp: row.used_ip,
     revokedMs: row.revoked_ms ?? undefined,

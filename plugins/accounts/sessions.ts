@@ -1,10 +1,12 @@
 /** Sessions and personal access tokens. */
 import { randomInt } from 'node:crypto';
 import type { Account, Role } from '../../core/contracts/accounts.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
+import { SERVICE_TOKEN_PREFIX } from '../../core/contracts/service-tokens.ts';
 import type { AccessToken, Session, Sessions } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import type { Host, Step } from '../../core/plugin.ts';
+import { groupIn } from './people.ts';
 import { hashOf, newSecret } from './secrets.ts';
 import type { SteadyTime } from './steady-time.ts';
 
@@ -18,6 +20,8 @@ const USUAL_TOKEN = { longestMs: 90 * 86_400_000 };
 /** The maximum stored length of a user agent. */
 const LONGEST_USER_AGENT = 300;
 const LARGEST_ID = 2 ** 48 - 1;
+/** Access tokens of other programs: as long as a UUID without dashes, so that their SHA-256 is enough; `sk-` is that of keys. */
+const ADOPTABLE = /^(?!sk-)[\x21-\x7e]{32,200}$/;
 
 interface SessionRow {
   readonly id: number;
@@ -41,6 +45,7 @@ const COLUMNS = 'id, account_id, method, ip, user_agent, created_ms, last_seen_m
 interface OwnedRow extends SessionRow {
   readonly name: string;
   readonly role: Role;
+  readonly group_name: string;
   readonly account_created_ms: number;
 }
 
@@ -134,7 +139,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
     async find(secret) {
       const row = await store.one<OwnedRow>(
         `SELECT s.id, s.account_id, s.method, s.ip, s.user_agent, s.created_ms, s.last_seen_ms, s.verified_until_ms,
-          a.name, a.role, a.created_ms AS account_created_ms
+          a.name, a.role, a.group_name, a.created_ms AS account_created_ms
         FROM session AS s JOIN account AS a ON a.id = s.account_id WHERE s.hash = ? AND a.enabled = 1`,
         hashOf(secret),
       );
@@ -144,7 +149,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
         await store.run('UPDATE session SET last_seen_ms = ? WHERE id = ? AND last_seen_ms < ?', atMs, row.id, atMs);
       }
       const { account_id: id, name, role, account_created_ms: createdMs } = row;
-      return { session: toSession(row), account: { id, name, role, enabled: true, createdMs } };
+      return { session: toSession(row), account: { id, name, role, enabled: true, createdMs, ...groupIn(row) } };
     },
 
     async list(accountId) {
@@ -192,8 +197,15 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
         },
         ...along,
       ]);
-      if (failed !== undefined) throw new Error(`an access token could not be created: ${failed}`);
+      if (failed !== undefined) throw notWritten(failed);
       return secret;
+    },
+
+    adoptAccessTokenSteps(accountId, secret) {
+      if (!ADOPTABLE.test(secret) || secret.startsWith(SERVICE_TOKEN_PREFIX)) return undefined;
+      const sql = `INSERT INTO access_token (account_id, hash, created_ms, verified_until_ms) VALUES (?, ?, ?, 0)
+        ON CONFLICT DO NOTHING`;
+      return [{ sql, params: [accountId, hashOf(secret), now()] }];
     },
 
     async revokeAccessToken(accountId, along = []) {
@@ -201,9 +213,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
         { sql: 'DELETE FROM access_token WHERE account_id = ?', params: [accountId], must: 'access_token' },
         ...along,
       ]);
-      if (failed !== undefined && failed !== 'access_token') {
-        throw new Error(`an access token could not be revoked: ${failed}`);
-      }
+      if (failed !== undefined && failed !== 'access_token') throw notWritten(failed);
       return failed === undefined;
     },
 
@@ -214,14 +224,15 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
     },
 
     async findByAccessToken(secret) {
-      const row = await store.one<TokenRow & Omit<Account, 'id' | 'enabled'>>(
-        `SELECT t.account_id, t.created_ms, t.verified_until_ms, a.name, a.role, a.created_ms AS "createdMs"
+      const row = await store.one<TokenRow & Omit<Account, 'id' | 'enabled'> & { readonly group_name: string }>(
+        `SELECT t.account_id, t.created_ms, t.verified_until_ms, a.name, a.role, a.group_name,
+          a.created_ms AS "createdMs"
         FROM access_token AS t JOIN account AS a ON a.id = t.account_id WHERE t.hash = ? AND a.enabled = 1`,
         hashOf(secret),
       );
       if (row === undefined || !isLiveToken(row)) return undefined;
       const { account_id: id, name, role, createdMs } = row;
-      return { account: { id, name, role, enabled: true, createdMs }, accessToken: toToken(row) };
+      return { account: { id, name, role, enabled: true, createdMs, ...groupIn(row) }, accessToken: toToken(row) };
     },
 
     async sweep() {

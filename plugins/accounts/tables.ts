@@ -3,7 +3,7 @@ import type { Migration } from '../../core/plugin.ts';
 
 /**
  * `folded` and `email_folded` are lower case: names that differ only in case are equal. A deleted account keeps its row, and its name stays
- * reserved. Sessions, access tokens, service tokens and tickets are stored as SHA-256 of secrets with 256 random bits, which need no slow hash; the `data`
+ * reserved. `scope_name` is the name before the user changed it, NULL if that is `name`; `scope_folded` is its lower case. Sessions, access tokens, service tokens and tickets are stored as SHA-256 of secrets with 256 random bits, which need no slow hash; the `data`
  * of a ticket is encrypted. `invitation.ticket` is the hash of its ticket, which is deleted when used; `preset` is JSON, its `balance` micro-quota
  * as text.
  */
@@ -127,5 +127,21 @@ export const migrations: readonly Migration[] = [
       'ALTER TABLE invitation ADD COLUMN sent_ms INTEGER',
       'CREATE INDEX invitation_email ON invitation (email_folded)',
     ],
+  },
+  {
+    id: 8,
+    title: 'the names that scopes of gateway.yaml compare',
+    compatibleFrom: 7,
+    sql: [
+      'ALTER TABLE account ADD COLUMN scope_name TEXT',
+      'ALTER TABLE account ADD COLUMN scope_folded TEXT',
+      'CREATE INDEX account_scope ON account (scope_folded)',
+    ],
+  },
+  {
+    id: 9,
+    title: 'password hashes of other programs are found at once',
+    compatibleFrom: 7,
+    sql: [`CREATE INDEX password_old ON password (account_id) WHERE substr(hash, 1, 8) <> '$scrypt$'`],
   },
 ];

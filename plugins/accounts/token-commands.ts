@@ -4,12 +4,16 @@ import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import {
   SERVICE_SCOPES,
+  SERVICE_TOKEN_MOST,
   type ServiceScope,
   type ServiceToken,
   type ServiceTokens,
 } from '../../core/contracts/service-tokens.ts';
+import { shownToken } from '../../core/contracts/shown.ts';
 import { type Command, type Host, type Step, UsageError } from '../../core/plugin.ts';
-import { durationMs, table } from '../../core/sdk.ts';
+import { nearest, readExpiry, table } from '../../core/sdk.ts';
+
+const LONGEST_MS = SERVICE_TOKEN_MOST.days * 86_400_000;
 
 /** The commands, on the service of this plugin. */
 export function createTokenCommands(host: Host, accounts: Accounts, tokens: ServiceTokens): readonly Command[] {
@@ -22,15 +26,20 @@ export function createTokenCommands(host: Host, accounts: Accounts, tokens: Serv
       summary:
         'creates a service token for /api and prints it once; it acts as the administrator USER, root by default',
       options: {
-        name: { type: 'string' },
+        name: { type: 'string', required: true },
         user: { type: 'string' },
-        scopes: { type: 'string', value: 'keys:write,users:read,…' },
+        scopes: { type: 'string', value: 'keys:write,users:read,…', required: true },
         ips: { type: 'string' },
         expires: { type: 'string' },
       },
       async run({ values }) {
-        const { name, user = 'root', scopes, ips, expires = '90d' } = values as Readonly<Record<string, string>>;
-        if (name === undefined) throw new UsageError('--name is missing');
+        const {
+          name = '',
+          user = 'root',
+          scopes = '',
+          ips,
+          expires = '90d',
+        } = values as Readonly<Record<string, string>>;
         const account = await accounts.findByName(user);
         if (account === undefined) throw coreErrors.account_not_found(user);
         if (account.role === 'member') throw new UsageError(`--user: ${user} is not an administrator`);
@@ -39,24 +48,22 @@ export function createTokenCommands(host: Host, accounts: Accounts, tokens: Serv
           accountId: account.id,
           scopes: readScopes(scopes),
           addresses: ips?.split(',').map((each) => each.trim()),
-          expiresMs: host.clock.now() + readDuration(expires),
+          expiresMs: readExpiry(expires, host.clock.now(), LONGEST_MS),
         };
-        const { secret } = await tokens.create(newToken, (id) =>
+        const { secret, token } = await tokens.create(newToken, (id) =>
           noted(id, 'service-token.create', { name, user: account.name, scopes: newToken.scopes }),
         );
-        return secret;
+        return { text: secret, json: { ...shownToken(token, account.name, host.clock.now()), secret } };
       },
     },
     {
       name: 'token list',
       summary: 'lists service tokens without their secrets',
-      options: { json: { type: 'boolean' } },
-      async run({ values }) {
+      async run() {
         const list = await tokens.list();
-        if (values.json === true) return JSON.stringify(list);
         const names = new Map((await accounts.list()).map(({ id, name }) => [id, name]));
         const time = (ms: number | undefined): string => (ms === undefined ? 'never' : new Date(ms).toISOString());
-        return table([
+        const lines = table([
           ['ID', 'NAME', 'USER', 'TOKEN', 'STATE', 'EXPIRES', 'LAST USED', 'SCOPES', 'IPS'],
           ...list.map((token) => [
             `${token.id}`,
@@ -70,6 +77,10 @@ export function createTokenCommands(host: Host, accounts: Accounts, tokens: Serv
             token.addresses?.join(',') ?? 'all',
           ]),
         ]);
+        return {
+          text: lines,
+          json: list.map((token) => shownToken(token, names.get(token.accountId), host.clock.now())),
+        };
       },
     },
     {
@@ -82,29 +93,23 @@ export function createTokenCommands(host: Host, accounts: Accounts, tokens: Serv
         if (!(await tokens.revoke(Number(id), noted(Number(id), 'service-token.revoke')))) {
           throw coreErrors.service_token_not_found();
         }
-        return `revoked ${id}`;
+        return { text: `revoked ${id}`, json: { id: Number(id) } };
       },
     },
   ];
 }
 
-function readScopes(text: string | undefined): readonly ServiceScope[] {
-  if (text === undefined) throw new UsageError('--scopes is missing, for example --scopes keys:write,usage:read');
-  return text.split(',').map((given) => {
+function readScopes(text: string): readonly ServiceScope[] {
+  const scopes = text.split(',').map((given) => {
     const scope = SERVICE_SCOPES.find((each) => each === given.trim());
     if (scope === undefined) {
-      throw new UsageError(`--scopes: there is no scope "${given}"; the scopes are ${SERVICE_SCOPES.join(', ')}`);
+      const near = nearest(given.trim(), SERVICE_SCOPES);
+      const hint = near === undefined ? `the scopes are ${SERVICE_SCOPES.join(', ')}` : `did you mean ${near}?`;
+      throw new UsageError(`--scopes: there is no scope "${given}"; ${hint}`);
     }
     return scope;
   });
-}
-
-function readDuration(value: string): number {
-  try {
-    return durationMs(value);
-  } catch {
-    throw new UsageError(`--expires must be a duration such as 12h or 30d, not "${value}"`);
-  }
+  return [...new Set(scopes)];
 }
 
 function stateOf({ revokedMs, expiresMs }: ServiceToken, nowMs: number): string {

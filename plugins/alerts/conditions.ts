@@ -16,7 +16,7 @@ const OVERDUE = 2;
 /** How recent a refused key must be: a channel without calls has no newer outcome. */
 const RECENT_MS = 600_000;
 
-const bytesText = (bytes: number): string => `${(bytes / 1_024 ** 3).toFixed(1)} GB`;
+const bytesText = (bytes: number): string => `${(bytes / 1_024 ** 3).toFixed(1)} GiB`;
 
 type Condition = Pick<Finding, 'subject' | 'kind' | 'title' | 'text' | 'facts'> & { readonly againMs?: number };
 
@@ -43,8 +43,8 @@ export function createConditions(host: Host, section: AlertsSection, book: Book,
     }
     const forMs = now - (failing.get(name) ?? now);
     if (!failing.has(name) || forMs < afterMs) return undefined;
-    const why =
-      kind === undefined ? '' : ` The last failure: ${kind}${status === undefined ? '' : `, status ${status}`}.`;
+    const failure = status === undefined ? kind : kind === 'status' ? `status ${status}` : `${kind}, status ${status}`;
+    const why = failure === undefined ? '' : ` The last failure: ${failure}.`;
     const title = `The channel "${name}" is failing`;
     const minutes = Math.floor(forMs / 60_000);
     const text = `Its circuit has not been closed for ${minutes} minutes.${why} Calls use other channels if there are any.`;

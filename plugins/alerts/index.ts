@@ -9,6 +9,7 @@ import { Mail } from '../../core/contracts/mail.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Running } from '../../core/contracts/running.ts';
+import { secondsOf } from '../../core/contracts/shown.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { type Command, definePlugin, type Json } from '../../core/plugin.ts';
@@ -223,8 +224,14 @@ function commandsOf(alerts: Alerts): readonly Command[] {
       summary: 'lists the alerts that are open',
       async run() {
         const open = await alerts.open();
-        if (open.length === 0) return 'no alert is open';
-        return table([
+        const json = open.map(({ sinceMs, kind, level, title }) => ({
+          kind,
+          level,
+          title,
+          since: secondsOf(sinceMs),
+        }));
+        if (open.length === 0) return { text: 'no alert is open', json };
+        const text = table([
           ['SINCE', 'KIND', 'LEVEL', 'ALERT'],
           ...open.map(({ sinceMs, kind, level, title }) => [
             new Date(sinceMs).toISOString(),
@@ -233,6 +240,7 @@ function commandsOf(alerts: Alerts): readonly Command[] {
             title,
           ]),
         ]);
+        return { text, json };
       },
     },
     {
@@ -240,8 +248,9 @@ function commandsOf(alerts: Alerts): readonly Command[] {
       summary: 'sends a test message to every target',
       async run() {
         const results = await alerts.test();
-        if (results.length === 0) return 'no target is configured (alerts.to)';
-        return results.map(({ target, problem }) => `${target}: ${problem ?? 'accepted'}`).join('\n');
+        const text = results.map(({ target, problem }) => `${target}: ${problem ?? 'accepted'}`).join('\n');
+        const json = results.map(({ target, problem }) => ({ target, problem: problem ?? '' }));
+        return { text: text || 'no target is configured (alerts.to)', json };
       },
     },
   ];

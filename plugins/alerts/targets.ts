@@ -77,7 +77,10 @@ const POSTS: Readonly<Record<Exclude<Target['type'], 'mail'>, Post>> = {
   },
   /** Names that users choose could be mentions or links: https://api.slack.com/reference/surfaces/formatting#escaping */
   async slack(host, { url }, messages, signal) {
-    const text = chatText(host, messages).replace(/[&<>]/g, (sign) => ENTITIES[sign]!);
+    const text = chatText(host, messages)
+      .replace(/[&<>]/g, (sign) => ENTITIES[sign]!)
+      // Mattermost has the same format, and Markdown: `@all`, `[text](link)`, `[text][1]`.
+      .replace(/@|\](?=[([:])/g, '$&\u200b');
     await post(host.fetch, url, JSON.stringify({ text }), signal);
   },
   /** Errors have status 200 and a `code`. The signature has the time and the secret as its key, and signs nothing. */

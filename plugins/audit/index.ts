@@ -38,13 +38,13 @@ export default definePlugin({
       name: 'audit verify',
       summary:
         'verifies that no entry of the audit log was changed or removed; --head SEQ:HASH: a head from the log file',
-      options: { head: { type: 'string' } },
+      options: { head: { type: 'string', value: 'SEQ:HASH' } },
       async run({ values }) {
         const { seq, hash, broken } = await verifyChain(store, readKnown(values.head));
         if (broken !== undefined) {
           throw errors.audit_broken(broken.seq, broken.why);
         }
-        return `${seq} entries, head ${seq}:${hash}\n`;
+        return { text: `${seq} entries, head ${seq}:${hash}\n`, json: { entries: seq, head: `${seq}:${hash}` } };
       },
     };
 

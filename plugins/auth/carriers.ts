@@ -13,7 +13,7 @@ export const authSection = schema<KeyPlaces>({
       minItems: 1,
       uniqueItems: true,
       items: { type: 'string', pattern: '^[a-z0-9-]+$' },
-      default: ['authorization', 'x-api-key', 'x-goog-api-key'],
+      default: ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'],
     },
     query: {
       description: 'The query parameter that may contain a key, on GET /v1/models and /v1beta/models only.',

@@ -7,7 +7,7 @@ import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
-import { type Awaitable, type Caller, definePlugin, type Exchange, type Found, guard } from '../../core/plugin.ts';
+import { type Awaitable, type Caller, definePlugin, type Found, guard, type Unidentified } from '../../core/plugin.ts';
 import { authSection, presentedKey, refuseNoKey } from './carriers.ts';
 import { errors } from './errors.ts';
 
@@ -55,16 +55,16 @@ export default definePlugin({
     }
 
     /** The holder of a request's key, or of the key it names by id; not a promise if the key is cached. */
-    function lookUp(caller: Caller | Exchange): Awaitable<Holder | undefined> {
+    function lookUp(caller: Unidentified): Awaitable<Holder | undefined> {
       const secret = presentedKey(caller, auth);
       if (secret !== undefined) return keys.find(secret);
       const chosen = host.find(ChosenKeys);
       if (chosen?.isNamed(caller) !== true) return refuseNoKey();
-      if ('note' in caller) caller.note({ from: 'console' });
+      caller.note?.({ from: 'console' });
       return chosen.find(caller);
     }
 
-    function authenticate(caller: Caller | Exchange): Awaitable<Holder> {
+    function authenticate(caller: Unidentified): Awaitable<Holder> {
       const result = lookUp(caller);
       return result instanceof Promise ? result.then(judge) : judge(result);
     }
@@ -78,10 +78,14 @@ export default definePlugin({
     return {
       authenticate,
       guards: {
-        key: guard([...REFUSALS, ...ALSO], async (caller) => foundOf(await authenticate(caller), caller)),
-        'key.lenient': guard(REFUSALS, async (caller) => {
-          const secret = presentedKey(caller, auth) ?? refuseNoKey();
-          return foundOf(judgeLeniently(await keys.find(secret)), caller);
+        // All plugins are asked, because another one may know the caller.
+        key: guard([...REFUSALS, ...ALSO], async (caller, _, identify) => foundOf(await identify(), caller)),
+        'key.lenient': guard([...REFUSALS, ...ALSO], async (caller, _, identify) => {
+          const secret = presentedKey(caller, auth);
+          // A session that names a key opens what calls are, and nothing else.
+          if (secret === undefined && host.find(ChosenKeys)?.isNamed(caller) === true) return refuseNoKey();
+          const holder = secret === undefined ? undefined : await keys.find(secret);
+          return foundOf(holder === undefined ? await identify() : judgeLeniently(holder), caller);
         }),
       },
     };

@@ -16,7 +16,17 @@ import {
   schema,
   slot,
 } from '../../core/plugin.ts';
-import { byteSize, duration, durationMs, isInScope, type Scope, scopeProperties, size } from '../../core/sdk.ts';
+import {
+  byteSize,
+  duration,
+  durationMs,
+  isInScope,
+  type Scope,
+  scopeProperties,
+  scopeServices,
+  size,
+  warnOfScope,
+} from '../../core/sdk.ts';
 import { type Conversation, foldParts, type Reply } from '../../core/translation/index.ts';
 
 /** The section. */
@@ -77,12 +87,17 @@ function keyOfConversation(
   calls: 'deterministic' | 'all',
 ): string | undefined {
   if (conversation === undefined || content.refusal() !== undefined) return undefined;
+  // What is kept is one answer.
+  if (conversation.choices !== undefined) return undefined;
   // Two requests could differ in members that the conversation omits.
   if (content.omitted().length > 0) return undefined;
   if (calls === 'deterministic' && conversation.sampling.temperature !== 0) return undefined;
   // The results of the vendor's tools change with time.
   if (conversation.tools.some(({ type }) => type === 'hosted')) return undefined;
-  const request = canonicalJson([x.identity.account.id, x.call.model, betasOf(x), conversation]);
+  // Groups have other channels.
+  const { account, key } = x.identity;
+  const group = key.group ?? account.group;
+  const request = canonicalJson([account.id, group, x.call.model, betasOf(x), conversation]);
   return createHash('sha256').update(request).digest('base64');
 }
 
@@ -151,7 +166,7 @@ export default definePlugin({
   name: 'cache',
   api: 2,
   sections: { cache: cacheSection },
-  wants: [Catalog],
+  wants: scopeServices,
   create(host, { cache: section }): Parts {
     const { ttl, price } = section;
     const ttlMs = durationMs(ttl);
@@ -193,7 +208,7 @@ export default definePlugin({
 
     return {
       inspect(x, content) {
-        if (!isInScope(section, x) || requests(x, 'no-store')) return undefined;
+        if (!isInScope(section, x, host) || requests(x, 'no-store')) return undefined;
         const key = keyOf(x, content, section.calls);
         return key instanceof Promise ? key.then((cached) => answerTo(x, cached)) : answerTo(x, key);
       },
@@ -211,8 +226,9 @@ export default definePlugin({
         return undefined;
       },
       *explain(x) {
-        if (isInScope(section, x)) yield 'may answer from the cache';
+        if (isInScope(section, x, host)) yield 'may answer from the cache';
       },
+      link: () => warnOfScope(host, ['cache'], section, false),
       report: () => [`answers are kept for ${ttl}, at most ${section.maxBytes} in each process`],
     };
   },

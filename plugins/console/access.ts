@@ -8,6 +8,7 @@ import {
   ServiceTokens,
 } from '../../core/contracts/service-tokens.ts';
 import { type Session, Sessions } from '../../core/contracts/sessions.ts';
+import { ROLE_NUMBERS } from '../../core/contracts/shown.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Caller, type Found, GatewayError, type Guard, guard, type Host, refuse } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
@@ -17,7 +18,7 @@ import type { ApiRoute } from './route.ts';
 import { scopeOf } from './scopes.ts';
 import type { Verification } from './verification.ts';
 
-const RANK: Readonly<Record<Role, number>> = { member: 1, admin: 10, root: 100 };
+const RANK: Readonly<Record<Role, number>> = ROLE_NUMBERS;
 
 /** The numbers that API clients know the roles by. */
 export function roleNumber(role: Role): number {

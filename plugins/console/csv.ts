@@ -45,20 +45,37 @@ export async function csvStream(name: string, pieces: AsyncIterator<string, void
   return answer(200, all(), csvHeaders(name));
 }
 
+/** For the parameter that chooses a file, by the column: what those are that no member of an item is called. */
+export function columnsNote(columns: Readonly<Record<string, string>>): string {
+  const notes = Object.entries(columns).map(([column, meaning]) => `\`${column}\` is ${meaning}`);
+  return `Columns have the names of members, but ${notes.join(', ')}. Times are ISO 8601 in UTC.`;
+}
+
 /** Rows per piece. */
 const BITE = 500;
 
-/** A table of any size: `read` gets a number of rows from an offset; fewer than requested are the last. */
+/** The rows that are read for a piece. */
+export interface RowRange {
+  readonly before?: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * A table of any size, whose first column is the id: `read` gets a number of rows; fewer than requested are the last. In the default order, newest
+ * first, they are those below an id, so that none is read twice if others are created meanwhile; otherwise (`isSorted`) they have an offset.
+ */
 export function csvTable(
   name: string,
   head: readonly string[],
-  read: (of: { readonly offset: number; readonly limit: number }) => Promise<Rows>,
+  isSorted: boolean,
+  read: (range: RowRange) => Promise<Rows>,
 ): Promise<Answer> {
   async function* pieces(): AsyncGenerator<string, void, void> {
     let rows = await read({ offset: 0, limit: BITE });
     yield csvText([head, ...rows]);
     for (let offset = BITE; rows.length === BITE; offset += BITE) {
-      rows = await read({ offset, limit: BITE });
+      rows = await read({ limit: BITE, ...(isSorted ? { offset } : { offset: 0, before: Number(rows.at(-1)![0]) }) });
       yield csvText(rows);
     }
   }

@@ -9,11 +9,6 @@ export const errors = defineErrors(
       text: (name: string, instead: string) => `\`${name}\` cannot be set by this request. ${instead}`,
       help: 'The member that `param` names cannot be set by this request.',
     },
-    unknown_parameter: {
-      status: 400,
-      text: (name: string) => `\`${name}\` is not a parameter of this request.`,
-      help: 'The query has a parameter that this request does not support; ignoring it would return other data.',
-    },
     limit_wanted: {
       status: 400,
       param: 'remain_quota',
@@ -74,6 +69,7 @@ export const errors = defineErrors(
       help: 'The vendor has no list of models, or did not return it. Enter the names of the models.',
     },
     secret_not_found: { status: 404, param: 'name', help: 'The secret does not exist.' },
+    report_not_found: { status: 404, help: 'There is no report, or nothing to hand out. Import first.' },
     secret_used: {
       status: 409,
       param: 'name',
@@ -170,14 +166,30 @@ export const errors = defineErrors(
       text: (name: string) => `"${name}" already has this role.`,
       help: 'The user already has this role.',
     },
+    invalid_idempotency_key: {
+      status: 400,
+      help: '`Idempotency-Key` must have 1 to 255 printable ASCII characters.',
+    },
+    idempotency_key_reused: {
+      status: 422,
+      help: 'This `Idempotency-Key` was used for another request within the last 24 hours. Use a new one for each request, and the same one only to repeat it.',
+    },
+    request_running: {
+      status: 409,
+      headers: { 'retry-after': '1' },
+      help: 'A request with this `Idempotency-Key` is still running. Repeat it in a moment to get its answer.',
+    },
+    answer_not_kept: {
+      status: 409,
+      help: 'The request with this `Idempotency-Key` was carried out, at least in part, but its answer was not kept. Read the records that it concerns.',
+    },
+    precondition_failed: {
+      status: 412,
+      help: 'The record was changed since its `ETag` was read. Read it again, and repeat the change.',
+    },
     no_backups_configured: {
       status: 409,
       help: 'No scheduled backups are configured. Add the section `backup` to gateway.yaml.',
-    },
-    in_debt: {
-      status: 409,
-      text: (name: string, debt: number) => `"${name}" owes ${debt} quota. Credit that amount first (mode add).`,
-      help: 'The account owes quota. Credit it first.',
     },
   },
   'api',

@@ -10,6 +10,8 @@ import { Departments } from '../../core/contracts/departments.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { Explaining } from '../../core/contracts/explaining.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import { Groups } from '../../core/contracts/groups.ts';
+import { Importing } from '../../core/contracts/importing.ts';
 import { Invitations } from '../../core/contracts/invitations.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { Keys } from '../../core/contracts/keys.ts';
@@ -35,12 +37,16 @@ import { createGuesses } from './guesses.ts';
 import { createInviteCommand } from './invite-command.ts';
 import { createInviter } from './inviting.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
+import { createRepeats } from './repeats.ts';
+import { createRevisions } from './revisions.ts';
 import { idOf, type Tools } from './route.ts';
 import { tableOf } from './routes/index.ts';
 import { consoleSection, siteOf } from './section.ts';
 import { createSignIn } from './sign-in.ts';
 import { DIST, staticRoutes } from './static.ts';
 import { routesOf } from './table.ts';
+import { migrations } from './tables.ts';
+import { createUserCommands } from './user-commands.ts';
 import { createVerification } from './verification.ts';
 
 const HEADER = 'x-turnpike-key';
@@ -72,6 +78,7 @@ export default definePlugin({
   name: 'console',
   api: 2,
   errors,
+  migrations,
   sections: { console: consoleSection },
   needs: [Accounts, Sessions, ServiceTokens, Tickets, Invitations, Keys, Counters],
   wants: [
@@ -87,10 +94,12 @@ export default definePlugin({
     SecondFactors,
     OAuth,
     Departments,
+    Groups,
     Subscriptions,
     Payments,
     Running,
     Configuring,
+    Importing,
     KeyCheck,
     Explaining,
     FirstStart,
@@ -105,8 +114,21 @@ export default definePlugin({
     const guesses = createGuesses(host, createBrowsers(host, cookies), section.limits.signIn);
     const verification = createVerification(host, cookies, guesses);
     host.provide(ChosenKeys, createChosenKeys(host, site, cookies, limiter));
-    const audited: Tools['audited'] = ({ actor }, action, object = `user ${actor.accountId}`, facts = {}) =>
-      host.find(Audit)?.steps({ actor, action, object, facts }) ?? [];
+    const repeats = createRepeats(host);
+    const revisions = createRevisions(host);
+    const changing: Tools['changing'] = ({ id, conditions }, object) => [
+      ...conditions,
+      ...revisions.changed(object, id),
+    ];
+    const audited: Tools['audited'] = (
+      { actor, id, conditions },
+      action,
+      object = `user ${actor.accountId}`,
+      facts = {},
+    ) => [
+      ...(id === undefined || conditions === undefined ? [] : changing({ id, conditions }, object)),
+      ...(host.find(Audit)?.steps({ actor, action, object, facts }) ?? []),
+    ];
     const inviter = createInviter(host, site);
     const tools: Tools = {
       host,
@@ -121,6 +143,7 @@ export default definePlugin({
         host.find(service) ??
         refuse(coreErrors.not_available(`This gateway runs without ${service.id}: its plugin is not in the pipeline.`)),
       audited,
+      changing,
       async note({ actor, query }, action) {
         const facts = JSON.parse(JSON.stringify(query)) as JsonObject;
         await host.find(Audit)?.note({ actor, action, object: '', facts });
@@ -128,9 +151,21 @@ export default definePlugin({
     };
     const paysElsewhere = (): boolean => (host.find(Payments)?.providers.length ?? 0) > 0;
     return {
-      commands: [createInviteCommand(host, site, inviter)],
-      routes: [...routesOf(tableOf(tools)), ...staticRoutes(host.env.TURNPIKE_CONSOLE_FILES || DIST, paysElsewhere)],
+      commands: [createInviteCommand(host, site, inviter), ...createUserCommands(host, site)],
+      routes: [
+        ...routesOf(tableOf(tools), repeats, revisions),
+        ...staticRoutes(host.env.TURNPIKE_CONSOLE_FILES || DIST, paysElsewhere),
+      ],
       guards: createGuards(host, site, cookies, limiter, verification),
+      surrender: repeats.surrender,
+      start() {
+        repeats.start();
+        revisions.start();
+      },
+      async stop() {
+        await repeats.stop();
+        await revisions.stop();
+      },
     };
   },
 });

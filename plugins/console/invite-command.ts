@@ -3,13 +3,13 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
-import { MICRO } from '../../core/contracts/ledger.ts';
 import { mailLanguage } from '../../core/contracts/mail.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Command, type Host, UsageError } from '../../core/plugin.ts';
-import { durationMs, table } from '../../core/sdk.ts';
-import type { Inviter } from './inviting.ts';
+import { readDuration, readUnits, table } from '../../core/sdk.ts';
+import { type Inviter, MOST_ADDRESSES, MOST_DAYS, shownInvited } from './inviting.ts';
 import { EMAIL_PATTERN } from './schemas.ts';
+import { DAY_MS } from './units.ts';
 
 const EMAIL = new RegExp(EMAIL_PATTERN);
 
@@ -28,12 +28,14 @@ export function createInviteCommand(host: Host, site: Site, inviter: Inviter): C
       expires: { type: 'string' },
     },
     async run({ values, positionals: [word], stdin, remark }) {
-      const { role = 'member', department, balance, plan, expires } = values as Readonly<Record<string, string>>;
+      const {
+        role = 'member',
+        department,
+        balance,
+        plan,
+        expires,
+      } = values as Readonly<Record<string, string>> & { readonly role?: 'member' | 'admin' };
       if (word === undefined) throw new UsageError('user invite EMAIL,EMAIL…');
-      if (role !== 'member' && role !== 'admin') throw new UsageError('--role must be member or admin');
-      if (balance !== undefined && !/^\d{1,12}$/.test(balance)) {
-        throw new UsageError(`--balance must be a whole number of quota units, not "${balance}"`);
-      }
       const { items } = await host.use(Accounts).search({ role: 'root', offset: 0, limit: 1 });
       const root = items[0];
       if (root === undefined) throw coreErrors.account_not_found('root');
@@ -45,10 +47,10 @@ export function createInviteCommand(host: Host, site: Site, inviter: Inviter): C
         preset: {
           role,
           departmentId: department === undefined ? undefined : departmentNamed(host, department),
-          balance: balance === undefined ? undefined : BigInt(balance) * MICRO,
+          balance: balance === undefined ? undefined : readUnits(balance, '--balance'),
           plan,
         },
-        forMs: expires === undefined ? site.invitations.forMs : readDuration(expires),
+        forMs: expires === undefined ? site.invitations.forMs : readDuration(expires, '--expires', MOST_DAYS * DAY_MS),
         noted: (id, facts) =>
           host
             .find(Audit)
@@ -64,7 +66,7 @@ export function createInviteCommand(host: Host, site: Site, inviter: Inviter): C
       if (invited.some(({ outcome }) => outcome === 'link')) {
         remark('no mail server is configured (mail.smtp): pass the links on yourself');
       }
-      return table(rows);
+      return { text: table(rows), json: invited.map(shownInvited) };
     },
   };
 }
@@ -72,6 +74,7 @@ export function createInviteCommand(host: Host, site: Site, inviter: Inviter): C
 /** The addresses in a text: separated by commas, semicolons, spaces or lines. */
 function addressesIn(text: string): readonly string[] {
   const emails = text.split(/[\s,;]+/).filter((each) => each !== '');
+  if (emails.length > MOST_ADDRESSES) throw new UsageError(`at most ${MOST_ADDRESSES} addresses at a time`);
   if (emails.length === 0) throw new UsageError('there is no email address');
   for (const email of emails) {
     if (!EMAIL.test(email)) throw new UsageError(`"${email}" is not an email address`);
@@ -94,12 +97,4 @@ function departmentNamed(host: Host, given: string): number {
     );
   }
   return first.id;
-}
-
-function readDuration(value: string): number {
-  try {
-    return durationMs(value);
-  } catch {
-    throw new UsageError(`--expires must be a duration such as 12h or 30d, not "${value}"`);
-  }
 }

@@ -18,7 +18,11 @@ import { outranks } from './access.ts';
 import { EMAILS } from './emails.ts';
 import { errors } from './errors.ts';
 import type { Tools } from './route.ts';
-import { exactUnits } from './units.ts';
+import { exactUnits, secondsOf } from './units.ts';
+
+/** The most addresses at a time, and the longest lifetime of an invitation in days. */
+export const MOST_ADDRESSES = 100;
+export const MOST_DAYS = 365;
 
 /** What happened to one address. */
 export interface Invited {
@@ -221,3 +225,9 @@ export function createDoor({ host, site, need }: Pick<Tools, 'host' | 'site' | '
     },
   };
 }
+
+/** What became of an address, as `/api` and the command line show it. */
+export const shownInvited = ({ email, outcome, invitation, link }: Invited) => ({
+  ...{ email, outcome, id: invitation?.id ?? 0, link },
+  expires_at: secondsOf(invitation?.expiresMs),
+});

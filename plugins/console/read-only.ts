@@ -20,7 +20,10 @@ export function readOnly(instead: string, ...names: readonly string[]): ReadOnly
 /** The schemas of the members. */
 export function readOnlyProperties(fields: ReadOnly): Readonly<Record<string, object>> {
   return Object.fromEntries(
-    Object.keys(fields).map((name) => [name, { description: 'Read-only: send it unchanged, or omit it.' }]),
+    Object.keys(fields).map((name) => [
+      name,
+      { description: 'Read-only: send it unchanged, or omit it.', readOnly: true },
+    ]),
   );
 }
 

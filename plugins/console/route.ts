@@ -5,11 +5,12 @@ import type { Holder } from '../../core/contracts/keys.ts';
 import type { ScopeGroup, ServiceToken } from '../../core/contracts/service-tokens.ts';
 import type { AccessToken, Session } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
-import type { Awaitable, Caller, Host, JsonObject, Schema, Service, Step } from '../../core/plugin.ts';
+import type { Awaitable, Caller, Host, JsonObject, RouteAbout, Schema, Service, Step } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
 import type { Guesses } from './guesses.ts';
 import type { Inviter } from './inviting.ts';
 import type { Limiter, LimitName } from './limiter.ts';
+import type { Revised } from './revisions.ts';
 import type { Tag } from './scopes.ts';
 import type { SignIn } from './sign-in.ts';
 import type { Verification } from './verification.ts';
@@ -59,6 +60,10 @@ export interface RouteRow<Body = unknown, Query = unknown> {
   readonly scope?: ScopeGroup;
   /** A GET that changes something: the cross-site check treats it like a POST. */
   readonly changes?: true;
+  /** It reads many rows: of one account, requests for such routes are answered one at a time. Also of the tags in `heavy.ts`. */
+  readonly heavy?: true;
+  /** A GET that uses up what it is sent, such as a ticket of another site, so that the cross-site check cannot apply. */
+  readonly consumes?: true;
   /** A limit in addition to the one that every route has. */
   readonly limit?: LimitName;
   readonly spelling?: Spelling;
@@ -71,9 +76,21 @@ export interface RouteRow<Body = unknown, Query = unknown> {
   readonly body?: Schema<Body>;
   /** The maximum size of the body in bytes, if it is larger than usual. */
   readonly maxBody?: number;
+  /** For OpenAPI: the body with rules that `body` does not check, because their refusals have codes of their own. See `withRules`. */
+  readonly request?: Schema;
   readonly search?: Schema<Query>;
   /** The schema of `data` if the format has it, otherwise of the whole response; or a media type other than JSON. */
   readonly answer: Schema | string;
+  /** For OpenAPI: the schemas of the path's parameters that are no ids, and headers of requests. */
+  readonly params?: RouteAbout['params'];
+  readonly headers?: RouteAbout['headers'];
+  /** For OpenAPI: an example of the body, if its schema does not say what is usual. */
+  readonly example?: Body;
+  /**
+   * The record that it reads or changes: a GET answers with its `ETag`, the others obey `If-Match`. Refuses like `handle` what the caller may
+   * not see.
+   */
+  revised?(request: ConsoleRequest<NoInfer<Body>, NoInfer<Query>>): Awaitable<Revised>;
   handle(request: ConsoleRequest<Body, Query>): Awaitable<unknown>;
 }
 
@@ -97,7 +114,12 @@ export interface ConsoleRequest<Body = unknown, Query = unknown> extends Omit<Ca
   readonly serviceToken: ServiceToken | undefined;
   /** The actor, for the audit log. */
   readonly actor: Actor;
+  /** Steps of the list that makes the change, by `Idempotency-Key` and `If-Match`; `audited` has them. */
+  readonly conditions: readonly Step[];
 }
+
+/** What the list of a change needs of its request. */
+export type Changing = Pick<ConsoleRequest, 'id' | 'conditions'>;
 
 /** The dependencies of the routes of a file. */
 export interface Tools {
@@ -113,10 +135,17 @@ export interface Tools {
   /** Returns a service. If its plugin is not in the pipeline, the request is refused (404 `not_available`). */
   need<T>(service: Service<T>): T;
   /**
-   * The steps that write an audit entry (actor, action, object such as `user 7`; default: the actor), for the list that makes the change;
-   * empty without the plugin `audit`.
+   * The steps that write an audit entry (actor, action, object such as `user 7`; default: the actor), for the list that makes the change,
+   * and those of `changing`.
    */
-  audited(who: Pick<ConsoleRequest, 'actor'>, action: string, object?: string, facts?: JsonObject): readonly Step[];
+  audited(
+    who: Pick<ConsoleRequest, 'actor'> & Partial<Changing>,
+    action: string,
+    object?: string,
+    facts?: JsonObject,
+  ): readonly Step[];
+  /** The conditions of a request and the new revision of what it changes, for the list that makes the change. */
+  changing(request: Changing, object: string): readonly Step[];
   /** Writes an audit entry for a request that reads: its query is the facts. */
   note(request: Pick<ConsoleRequest, 'actor' | 'query'>, action: string): Promise<void>;
 }

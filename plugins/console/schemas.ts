@@ -60,11 +60,52 @@ export const bodyOf = <const P extends object, const R extends string = never>(r
     ...(required.length > 0 && { required }),
     properties,
   });
-/** The query of a request. */
+/** A body as the document describes it: with rules for some members, and with members that must be there. */
+export function withRules(
+  body: Schema,
+  rules: Readonly<Record<string, object>>,
+  required: readonly string[] = [],
+): Schema {
+  const {
+    properties,
+    required: always = [],
+    ...others
+  } = body as {
+    readonly properties: Readonly<Record<string, object>>;
+    readonly required?: readonly string[];
+  };
+  const ruled = Object.entries(rules).map(([name, rule]) => [name, { ...properties[name], ...rule }]);
+  const all = [...always, ...required];
+  return {
+    ...others,
+    ...(all.length > 0 && { required: all }),
+    properties: { ...properties, ...Object.fromEntries(ruled) },
+  };
+}
+/** The rule of a name that a schema can say; invisible characters do not count. */
+export const nameRules = { maxLength: 64 } as const;
+/** The rules of a new password that a schema can say; common passwords are refused, too. */
+export const passwordRules = {
+  minLength: 8,
+  maxLength: 256,
+  description: '8 to 256 characters; common passwords are refused.',
+} as const;
+/** The same, or empty. */
+export const passwordOrNone = { maxLength: 256, pattern: '^$|^[\\s\\S]{8}' } as const;
+/** The query of a request; other parameters are refused. */
 export const queryOf = <const P extends object, const R extends string = never>(
   properties: P,
   required: readonly R[] = [],
-) => schema<Members<P, R>>({ type: 'object', ...(required.length > 0 && { required }), properties });
+) =>
+  schema<Members<P, R>>({
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length > 0 && { required }),
+    properties,
+  });
+/** The query of a request from another party, which may add parameters. */
+export const openQueryOf = <const P extends object>(properties: P) =>
+  schema<Members<P>>({ type: 'object', properties });
 /** Members with these values. */
 export const constants = (values: object) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }]));
@@ -80,7 +121,15 @@ export const idNumber = { ...integer, minimum: 1 } as const;
 /** An email address that the gateway sends to: ASCII only, because non-ASCII characters can look the same. */
 export const EMAIL_PATTERN = "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\\.[A-Za-z0-9-]{1,63})+$";
 
+/** A parameter that older clients send and that the gateway ignores. */
+export const ignoredParameter = { ...text, maxLength: 200, description: 'Ignored.', deprecated: true } as const;
+
+/** The parameter of a captcha, which older clients send with requests that have none here. */
+export const captcha = {
+  turnstile: { ...text, maxLength: 4_096, description: 'Ignored.', deprecated: true },
+} as const;
+
 /** Members that clients send and that the gateway ignores. */
 export function notLookedAt(...names: readonly string[]): Readonly<Record<string, object>> {
-  return Object.fromEntries(names.map((name) => [name, { description: 'Ignored.' }]));
+  return Object.fromEntries(names.map((name) => [name, { description: 'Ignored.', deprecated: true }]));
 }

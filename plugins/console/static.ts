@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { type Answer, type ApiRequest, answer, type Route } from '../../core/plugin.ts';
+import { answerIfChanged, tagOf } from './conditional.ts';
 
 /** The output folder of `npm start`. */
 export const DIST = resolve(import.meta.dirname, '../../console/dist');
@@ -65,7 +66,7 @@ export function staticRoutes(dist: string, paysElsewhere: () => boolean): readon
 function answerFor({ path, headers }: ApiRequest, { byName, index }: Files, paysElsewhere: boolean): Answer {
   const name = path.slice('/console/'.length);
   const file = byName.get(name);
-  if (file !== undefined) return answerFile(name, file, headers['accept-encoding'] ?? '');
+  if (file !== undefined) return answerFile(name, file, headers);
   // A file of an older build: the page in its place would be parsed as a script.
   if (name.startsWith('assets/') || /\.[^/]*$/.test(name)) return plain(404, 'This file does not exist.');
   if (index === undefined) return plain(503, 'The console is not built: run `npm run build:console`, or `npm start`.');
@@ -76,21 +77,39 @@ function plain(status: number, text: string): Answer {
   return answer(status, `${text}\n`, { 'content-type': 'text/plain; charset=utf-8' });
 }
 
-function answerFile(name: string, { type, bytes, compressed }: StaticFile, accepted: string): Answer {
-  const coding = CODINGS.find(
-    ([each]) =>
-      compressed[each] !== undefined &&
-      new RegExp(`(^|[\\s,])${each}\\s*(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))(;|,|$)`).test(accepted),
-  )?.[0];
-  return answer(200, coding === undefined ? bytes : compressed[coding], {
+/** The best of the available codings for `Accept-Encoding` (RFC 9110, 12.5.3); undefined: none is better than the content itself. */
+function codingFor(accepted: string, available: readonly string[]): string | undefined {
+  const weights = new Map(
+    accepted.split(',').map((part) => {
+      const [coding = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
+      const weight = parameters.find((each) => each.startsWith('q='))?.slice(2);
+      return [coding, weight === undefined ? 1 : Number(weight) || 0] as const;
+    }),
+  );
+  const weightOf = (coding: string): number => weights.get(coding) ?? weights.get('*') ?? 0;
+  let best: string | undefined;
+  // Of equal weights the first in order wins: it is the smallest.
+  for (const [coding] of CODINGS)
+    if (available.includes(coding) && weightOf(coding) > (best === undefined ? 0 : weightOf(best))) best = coding;
+  return best !== undefined && weightOf(best) >= (weights.get('identity') ?? 0) ? best : undefined;
+}
+
+function answerFile(name: string, { type, bytes, compressed }: StaticFile, headers: ApiRequest['headers']): Answer {
+  const coding = codingFor(headers['accept-encoding'] ?? '', Object.keys(compressed));
+  const content = coding === undefined ? bytes : compressed[coding]!;
+  // The names of files below `assets` contain a hash of their content.
+  const isNamedByContent = name.startsWith('assets/');
+  const about = {
     'content-type': type,
-    // The names of files below `assets` contain a hash of their content.
-    'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'cache-control': isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     'cross-origin-resource-policy': 'same-origin',
     vary: 'accept-encoding',
     ...(coding !== undefined && { 'content-encoding': coding }),
-  });
+  };
+  return isNamedByContent
+    ? answer(200, content, about)
+    : answerIfChanged({ headers }, content, tagOf(content, coding && `-${coding}`), about);
 }
 
 /**

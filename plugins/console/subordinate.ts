@@ -7,19 +7,41 @@ import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { GatewayError, type Host, refuse, type Step } from '../../core/plugin.ts';
 import { outranks } from './access.ts';
 import { errors } from './errors.ts';
+import { forgetStep } from './repeats.ts';
 
-/** Returns the user with that id, deleted or not. Refuses (404) if there is none. */
-export async function personWith(host: Host, id: number): Promise<Person> {
+/** Returns the user with that id, deleted or not. Refuses (404) if there is none; `param`: where the request has the id. */
+export async function personWith(host: Host, id: number, param = 'id'): Promise<Person> {
   const person = await host.use(Accounts).person(id);
-  return person ?? refuse(coreErrors.account_not_found().with({ param: 'id' }));
+  return person ?? refuse(coreErrors.account_not_found().with({ param }));
+}
+
+/** The same, but refuses (404) a deleted user, too. */
+export async function livingPerson(host: Host, id: number, param = 'id'): Promise<Person> {
+  const person = await personWith(host, id, param);
+  if (person.deletedMs === undefined) return person;
+  throw coreErrors.account_not_found().with({ message: `The account "${person.name}" was deleted.`, param });
+}
+
+/** Ids in a query. */
+interface Filter {
+  readonly user_id?: number;
+  readonly token_id?: number;
+}
+
+/**
+ * Refuses (404) a query whose filter is a user or a key that there never was: an empty answer would look like one about somebody without
+ * usage. Deleted ones are known.
+ */
+export async function refuseUnknown(host: Host, { user_id, token_id }: Filter): Promise<void> {
+  if (user_id !== undefined) await personWith(host, user_id, 'user_id');
+  if (token_id !== undefined && (await host.use(Keys).nameOf(token_id)) === undefined) {
+    throw coreErrors.key_not_found(token_id).with({ param: 'token_id' });
+  }
 }
 
 /** Returns the user that `actor` is about to change. Refuses (404) a deleted user, (403) a user whose role is not lower. */
-export async function subordinate(host: Host, actor: Account, id: number): Promise<Person> {
-  const person = await personWith(host, id);
-  if (person.deletedMs !== undefined) {
-    throw coreErrors.account_not_found().with({ message: `The account "${person.name}" was deleted.`, param: 'id' });
-  }
+export async function subordinate(host: Host, actor: Account, id: number, param = 'id'): Promise<Person> {
+  const person = await livingPerson(host, id, param);
   if (!outranks(actor.role, person.role)) {
     throw errors.role_insufficient(`"${person.name}" has a role that is not below yours.`);
   }
@@ -32,7 +54,7 @@ export async function subordinate(host: Host, actor: Account, id: number): Promi
  */
 export async function removeAccount(host: Host, id: number, along: readonly Step[]): Promise<void> {
   const keys = host.use(Keys);
-  await host.use(Accounts).remove(id, [...keys.revokeSteps(id), ...along]);
+  await host.use(Accounts).remove(id, [...keys.revokeSteps(id), ...along, forgetStep(id)]);
   keys.forget(id);
   try {
     await clearAway(host, id);

@@ -2,59 +2,92 @@
 
 import type { Account } from '../../core/contracts/accounts.ts';
 import type { Actor } from '../../core/contracts/audit.ts';
-import { Answer, type ApiRequest, type Route, type RouteAbout, type Schema } from '../../core/plugin.ts';
+import {
+  Answer,
+  type ApiRequest,
+  answer,
+  GatewayError,
+  type HeaderAbout,
+  type Json,
+  type Route,
+  type RouteAbout,
+  type Schema,
+} from '../../core/plugin.ts';
 import { guardsOf } from './access.ts';
 import { spell, spellError } from './envelope.ts';
 import { errors } from './errors.ts';
+import { createHeavyWork } from './heavy.ts';
+import { OPERATION_NAMES } from './openapi/names.ts';
+import { isRepeatable, type Repeats } from './repeats.ts';
+import type { Revisions } from './revisions.ts';
 import type { ApiRoute, ConsoleRequest, Spelling } from './route.ts';
-import { text } from './schemas.ts';
+import { idNumber, queryOf, text } from './schemas.ts';
 import { scopeOf } from './scopes.ts';
 
 /** The maximum body size, unless the route sets one. */
 const MAX_BODY = 64 * 1_024;
+const NO_QUERY = queryOf({});
 
 /** Every route, at each of its paths. */
-export function routesOf(rows: readonly ApiRoute[]): readonly Route[] {
+export function routesOf(rows: readonly ApiRoute[], repeats: Repeats, revisions: Revisions): readonly Route[] {
+  const heavy = createHeavyWork();
+
+  /** Answers a request, and sees to its `If-Match`; a record is answered with its `ETag`. */
+  async function handled(row: ApiRoute, request: ConsoleRequest): Promise<unknown> {
+    if (row.revised === undefined) return heavy.handle(row, request);
+    if (row.method === 'GET') {
+      // Before the record is read: a tag must not be newer than what it is sent with.
+      const etag = await revisions.tag(await row.revised(request));
+      const spelled = spell(row.spelling ?? 'envelope', await heavy.handle(row, request));
+      return answer(200, JSON.stringify(spelled), { 'content-type': 'application/json', etag });
+    }
+    const ifMatch = request.headers['if-match'];
+    if (ifMatch === undefined) return heavy.handle(row, request);
+    const steps = await revisions.demand(ifMatch, await row.revised(request), request.id);
+    try {
+      return await heavy.handle(row, { ...request, conditions: [...request.conditions, ...steps] });
+    } catch (error) {
+      // Another request was faster.
+      if (error instanceof GatewayError && error.code === 'conflict') throw errors.precondition_failed();
+      throw error;
+    }
+  }
+
   return rows.flatMap((row) =>
     [row.path, ...(row.path.endsWith('/') ? [row.path.slice(0, -1)] : []), ...(row.alsoAt ?? [])].map((path, i) =>
-      routeOf(row, path, i === 0 && !row.isAbsent),
+      routeOf(row, path, i === 0 && !row.isAbsent, (request) =>
+        repeats.answer(row, request, (conditional) => handled(row, conditional)),
+      ),
     ),
   );
 }
 
-function routeOf(row: ApiRoute, path: string, described: boolean): Route {
+function routeOf(
+  row: ApiRoute,
+  path: string,
+  described: boolean,
+  work: (request: ConsoleRequest) => Promise<unknown>,
+): Route {
   const { spelling = 'envelope' } = row;
   return {
     method: row.method,
     path,
     access: guardsOf(row),
+    ...((row.changes === true || row.consumes === true) && { changes: true }),
     // Limited like the rest of the console, not by the key's limits: a key at its limit can still query its usage.
     uncounted: true,
     cors: row.who === 'key',
     maxBody: row.maxBody ?? MAX_BODY,
     ...(row.body === undefined ? { takes: 'none' as const } : { body: row.body }),
-    ...(row.search !== undefined && { search: row.search }),
+    // Without a schema there are no parameters; a route of an absent feature says that it is absent, whatever is asked.
+    ...(row.isAbsent !== true && { search: row.search ?? NO_QUERY }),
     ...(described && { about: aboutOf(row, spelling) }),
     error: (error) => spellError(spelling, error),
     async handle(request) {
-      refuseOthersOf(row, request.query);
-      const given = await row.handle(requestOf(request));
+      const given = await work(requestOf(request));
       return given instanceof Answer ? given : spell(spelling, given);
     },
   };
-}
-
-/** Parameters that select a user's data. */
-const WHOSE = ['user_id', 'username', 'account_id', 'token_id', 'department_id'];
-
-/**
- * Refuses (400) a parameter that selects another user's data if the route only has the caller's: the response would be for the wrong user.
- */
-function refuseOthersOf({ search }: ApiRoute, query: URLSearchParams): void {
-  const parameters = (search as { readonly properties?: object } | undefined)?.properties ?? {};
-  const name = WHOSE.find((each) => !(each in parameters) && query.get(each));
-  if (name === undefined) return;
-  throw errors.unknown_parameter(name).with({ param: name });
 }
 
 function requestOf(request: ApiRequest): ConsoleRequest {
@@ -79,6 +112,7 @@ function requestOf(request: ApiRequest): ConsoleRequest {
     accessToken: request.accessToken,
     serviceToken,
     actor,
+    conditions: [],
   };
 }
 
@@ -91,6 +125,7 @@ function accountOf({ account, serviceToken }: ApiRequest): Account | undefined {
 
 function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
   const scope = scopeOf(row);
+  const { alsoAt = [] } = row;
   const notes = [
     row.who === 'admin' && 'For administrators.',
     row.who === 'root' && 'For root.',
@@ -100,15 +135,74 @@ function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
       'Requires a verification (POST /api/verify) within the last five minutes; an account without a second factor may have signed in within the last five minutes instead.',
     row.sessionOnly === true && 'Requires a session; an access token is not enough.',
     row.who !== 'visitor' && row.who !== 'key' && scope !== undefined && `Scope of service tokens: \`${scope}\`.`,
+    alsoAt.length > 0 && `Also at ${alsoAt.map((path) => `\`${path}\``).join(' and ')}.`,
   ].filter((note) => note !== false);
+  const name = OPERATION_NAMES[`${row.method} ${row.path}`];
+  const isRepeated = isRepeatable(row);
+  const isConditional = row.revised !== undefined && row.method !== 'GET';
+  const headers = [
+    ...(row.headers ?? []),
+    ...(isRepeated ? [IDEMPOTENCY_KEY] : []),
+    ...(isConditional ? [IF_MATCH] : []),
+  ];
+  const sends = [
+    ...(isRepeated ? ['idempotent-replayed'] : []),
+    ...(row.revised !== undefined && !isConditional ? ['etag'] : []),
+  ];
   return {
     summary: row.summary,
     tag: row.tag,
+    ...(name !== undefined && { name }),
+    params: { ...PARAMETERS, ...row.params },
+    ...(headers.length > 0 && { headers }),
+    ...(sends.length > 0 && { sends }),
+    ...(row.request !== undefined && { request: row.request }),
+    ...(row.example !== undefined && { example: row.example as Json }),
+    ...(hasCsv(row) && { mediaTypes: ['text/csv'] }),
+    ...(spelling !== 'error-object' && { failures: 'envelope' }),
     answer: typeof row.answer === 'string' ? row.answer : wrapped(row, spelling, row.answer),
     credentials: credentialsOf(row),
-    errors: ['unknown_parameter', 'not_available', ...(row.errors ?? [])],
+    errors: [
+      ...['unknown_parameter', 'not_available'],
+      ...(isRepeated ? REPEATED : []),
+      ...(isConditional ? ['precondition_failed'] : []),
+      ...(row.errors ?? []),
+    ],
     ...(notes.length > 0 && { notes: notes.join(' ') }),
   };
+}
+
+const IDEMPOTENCY_KEY: HeaderAbout = {
+  name: 'idempotency-key',
+  description:
+    'A text of your own choice, new for each request: if the request is sent again with it within 24 hours, nothing is done twice, and the answer is the first one.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+  example: '5f0c2a1e-7d1b-4d3a-9a53-0c1d1f0e2b77',
+};
+/** The refusals by it. */
+const REPEATED = ['invalid_idempotency_key', 'idempotency_key_reused', 'request_running', 'answer_not_kept'];
+
+const IF_MATCH: HeaderAbout = {
+  name: 'if-match',
+  description: 'The `ETag` of the record as it was read: the request is refused (412) if the record was changed since.',
+  example: '"dGhlIHRhZyBvZiBhIHJl"',
+};
+
+/** Parameters of paths. */
+const PARAMETERS: Readonly<Record<string, Schema>> = {
+  id: { ...idNumber, description: 'The id.' },
+  user_id: { ...idNumber, description: 'The id of the user.' },
+  session: { ...idNumber, description: 'The id of the session.' },
+  request_id: { ...text, pattern: '^[0-9a-v]{26}$', description: 'The `x-request-id` of the answer.' },
+  provider: { ...text, pattern: '^[a-z][a-z0-9-]{0,30}$', description: 'The name of the OAuth provider.' },
+  type: { ...text, pattern: '^[a-z][a-z0-9-]{0,30}$', description: '`email`, or the name of an OAuth provider.' },
+};
+
+/** Whether the query can choose CSV. */
+function hasCsv({ search }: ApiRoute): boolean {
+  const { format } =
+    (search as { readonly properties?: Readonly<Record<string, Schema>> } | undefined)?.properties ?? {};
+  return (format as { readonly enum?: readonly string[] } | undefined)?.enum?.includes('csv') === true;
 }
 
 function credentialsOf(row: ApiRoute): RouteAbout['credentials'] {
@@ -128,6 +222,6 @@ function wrapped({ leadsTo }: ApiRoute, spelling: Spelling, data: Schema): Schem
   return {
     type: 'object',
     required: ['success', 'message', 'data'],
-    properties: { success: { const: true }, message: text, data, ...url },
+    properties: { success: { const: true }, message: { ...text, examples: [''] }, data, ...url },
   };
 }

@@ -1,22 +1,12 @@
 /** The units of `/api`: quota units and Unix seconds, instead of micro-quota and milliseconds. */
-import { inQuota, Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { inQuota, LARGEST_GRANT, Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { Host } from '../../core/plugin.ts';
 
+export { secondsOf, unitsAbove, unitsOf } from '../../core/contracts/shown.ts';
 export { inQuota as exactUnits };
 
 /** The maximum grant in quota units, limited by the ledger's integers. */
-export const MOST_UNITS = 4_000_000_000_000;
-
-/** Micro-quota in whole quota units, rounded down. */
-export function unitsOf(micro: bigint): number {
-  const units = micro / MICRO;
-  return Number(micro < 0n && units * MICRO !== micro ? units - 1n : units);
-}
-
-/** Micro-quota in whole quota units, rounded up. */
-export function unitsAbove(micro: bigint): number {
-  return Number((micro + MICRO - 1n) / MICRO);
-}
+export const MOST_UNITS = Number(LARGEST_GRANT / MICRO);
 
 /** Micro-quota in quota units as a number, with a fraction if needed: the nearest double. */
 export function quotaNumber(micro: bigint): number {
@@ -50,9 +40,4 @@ export const DAY_MS = 86_400_000;
 /** The day (UTC) of a time: `2026-01-31`. */
 export function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
-}
-
-/** Milliseconds in Unix seconds; 0 for undefined. */
-export function secondsOf(ms = 0): number {
-  return Math.floor(ms / 1_000);
 }

@@ -4,7 +4,7 @@
  */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import type { Department, DepartmentChanges, Departments } from '../../core/contracts/departments.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 import { readName } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
@@ -108,7 +108,7 @@ export function createDepartments(host: Host): DepartmentBook {
           peers.tell(CHANGED, null);
           return result;
         }
-        if (failed !== OUTDATED) throw new Error(`a change of departments could not be written: ${failed}`);
+        if (failed !== OUTDATED) throw notWritten(failed);
         await load();
       }
     });
@@ -131,6 +131,22 @@ export function createDepartments(host: Host): DepartmentBook {
     checkAmounts(after);
     tree.checkPlace(after);
     return after;
+  }
+
+  /** A new department without fields of its own. */
+  function blank({ lastId }: Tree): Department {
+    const now = clock.now();
+    return {
+      id: lastId + 1,
+      name: '',
+      parentId: undefined,
+      budget: undefined,
+      monthlyBudget: undefined,
+      factorPpm: USUAL_FACTOR,
+      enabled: true,
+      createdMs: now,
+      updatedMs: now,
+    };
   }
 
   const change: Departments['change'] = (id, changes, along) =>
@@ -188,24 +204,12 @@ export function createDepartments(host: Host): DepartmentBook {
     create: (department, along) =>
       write(
         (tree) => {
-          const id = tree.lastId + 1;
-          const now = clock.now();
-          const blank: Department = {
-            id,
-            name: '',
-            parentId: undefined,
-            budget: undefined,
-            monthlyBudget: undefined,
-            factorPpm: USUAL_FACTOR,
-            enabled: true,
-            createdMs: now,
-            updatedMs: now,
-          };
-          return insertOf(changed(tree, blank, department));
+          return insertOf(changed(tree, blank(tree), department));
         },
         typeof along === 'function' ? ({ id }) => along(id) : along,
       ),
 
+    check: (department) => void changed(tree, blank(tree), department),
     change,
 
     addToBudget: (id, amount, along) =>

@@ -1,5 +1,6 @@
 /** A growing text, of which a part is held back so that no match is released before it is complete. */
 import { type Match, Scanner } from '../../core/contracts/matching.ts';
+import { MOST_MATCHES, replaceMatches, type Search, tooManyMatches } from '../../core/sdk.ts';
 import { Shifts, type TextFlow } from '../../core/translation/index.ts';
 import type { Rule } from './section.ts';
 
@@ -20,6 +21,30 @@ export interface Applied {
 export function applyRules(applied: Applied, text: string): string {
   const flow = createFlow(applied, 0);
   return flow.push(text) + flow.end();
+}
+
+/** The same for a large text, which a thread searches. `all`: the rules that it knows, in their order. */
+export async function applyToLarge(
+  { refusing, redacting, matched }: Applied,
+  all: readonly Rule[],
+  search: Search,
+  text: string,
+): Promise<string> {
+  const indexes = (rules: readonly Rule[]): readonly number[] => rules.map((rule) => all.indexOf(rule));
+  if (refusing.length > 0) {
+    const [, , refused] = await search.find(text, indexes(refusing), 1);
+    if (refused !== undefined) matched(all[refused]!);
+  }
+  if (redacting.length === 0) return text;
+  const matches = await search.find(text, indexes(redacting), MOST_MATCHES + 1);
+  if (matches.length > MOST_MATCHES * 3) tooManyMatches();
+  const found = new Set<number>();
+  const replaced = await replaceMatches(text, matches, (index) => {
+    found.add(index);
+    return all[index]!.replacement;
+  });
+  for (const index of found) matched(all[index]!);
+  return replaced;
 }
 
 /** `window`: characters that are held back. */

@@ -1,8 +1,9 @@
 /** The plugin `guard`: refuses or redacts words and patterns in requests and answers. */
 import { definePlugin, type Known, type Parts, slot } from '../../core/plugin.ts';
+import { createSearch, scopeServices, warnOfScope } from '../../core/sdk.ts';
 import { createTextRevision } from '../../core/translation/index.ts';
 import { errors } from './errors.ts';
-import { type Applied, applyRules, createFlow } from './flow.ts';
+import { type Applied, applyRules, applyToLarge, createFlow } from './flow.ts';
 import { createRule, guardSection, type Rule, rulesFor } from './section.ts';
 
 /** The rules that have matched in a call. */
@@ -13,6 +14,7 @@ export default definePlugin({
   api: 2,
   errors,
   sections: { guard: guardSection },
+  wants: scopeServices,
   create(host, { guard }) {
     const rules = guard.rules.flatMap((entry, i) => {
       if (guard.rules.findIndex(({ name }) => name === entry.name) < i) {
@@ -25,11 +27,12 @@ export default definePlugin({
         return [];
       }
     });
+    const search = createSearch(new URL('./guard-thread.ts', import.meta.url), guard.rules);
     // A word and the character that ends it fit into the held-back text.
     const longest = Math.max(0, ...guard.rules.flatMap(({ words = [] }) => words.map((word) => word.length + 1)));
     const window = Math.max(guard.window, longest);
     function apply(x: Known, side: 'input' | 'output'): Applied | undefined {
-      const own = rulesFor(rules, x, side);
+      const own = rulesFor(rules, x, side, host);
       if (own.length === 0) return undefined;
       return {
         refusing: own.filter(({ action }) => action === 'refuse'),
@@ -50,7 +53,12 @@ export default definePlugin({
     const parts: Parts = {
       inspect(x, content) {
         const applied = apply(x, 'input');
-        return applied && content.mapTexts((text) => applyRules(applied, text));
+        return (
+          applied &&
+          content.mapTexts((text, aside) =>
+            aside ? applyToLarge(applied, rules, search, text) : applyRules(applied, text),
+          )
+        );
       },
       revise(x) {
         const applied = apply(x, 'output');
@@ -66,11 +74,15 @@ export default definePlugin({
     return {
       ...(looksAt('input') && { inspect: parts.inspect }),
       ...(looksAt('output') && { revise: parts.revise }),
+      stop: () => search.close(),
       *explain(x: Known) {
         for (const side of ['input', 'output'] as const) {
-          const names = rulesFor(rules, x, side).map(({ name, action }) => `${name} (${action})`);
+          const names = rulesFor(rules, x, side, host).map(({ name, action }) => `${name} (${action})`);
           if (names.length > 0) yield `${side}: ${names.join(', ')}`;
         }
+      },
+      link() {
+        for (const [i, entry] of guard.rules.entries()) warnOfScope(host, ['guard', 'rules', i], entry, true);
       },
       report: () =>
         rules.length === 0 ? [] : [`${rules.length} rules; ${window} characters of a stream are held back`],

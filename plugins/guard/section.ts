@@ -1,6 +1,6 @@
 /** The section `guard` of gateway.yaml, and its compiled rules: what each one matches, and which calls it applies to. */
 import { type Finder, patternFinder, wordFinder } from '../../core/contracts/matching.ts';
-import { type Known, schema } from '../../core/plugin.ts';
+import { type Host, type Known, schema } from '../../core/plugin.ts';
 import { isInScope, type Scope, scopeProperties } from '../../core/sdk.ts';
 
 /** A rule in gateway.yaml. It has `words` or a `pattern`. */
@@ -73,6 +73,11 @@ export function createRule(entry: RuleEntry): Rule {
 }
 
 /** The rules that apply to the requests, or to the answers, of a call. */
-export function rulesFor(rules: readonly Rule[], x: Known, side: 'input' | 'output'): readonly Rule[] {
-  return rules.filter(({ where, entry }) => (where === side || where === 'both') && isInScope(entry, x));
+export function rulesFor(
+  rules: readonly Rule[],
+  x: Known,
+  side: 'input' | 'output',
+  host: Pick<Host, 'find'>,
+): readonly Rule[] {
+  return rules.filter(({ where, entry }) => (where === side || where === 'both') && isInScope(entry, x, host));
 }

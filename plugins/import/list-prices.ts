@@ -23,7 +23,7 @@ export function differencesOf(
     if (list === undefined) return [];
     return Object.entries(price).flatMap(([unit, amount]) => {
       const listed = list[unit as keyof typeof list];
-      if (typeof listed !== 'string' || isEqual(amount, listed)) return [];
+      if (typeof listed !== 'string' || typeof amount !== 'string' || isEqual(amount, listed)) return [];
       return [{ model, text: `${unit} ${amount}, list price ${listed}` }];
     });
   });

@@ -1,4 +1,4 @@
-/** Names as this gateway accepts them: of channels, of environment variables, of accounts and keys. */
+/** Names as this gateway accepts them: of channels, of accounts and keys. */
 
 /** Longest name of an account, department or key, in characters. */
 const LONGEST = 64;
@@ -19,11 +19,6 @@ export function uniqueName(title: string, taken: Set<string>): string {
   return name;
 }
 
-/** The environment variable for the secret of a channel: `IMPORTED_MAIN_KEY`. */
-export function variableOf(channel: string): string {
-  return `IMPORTED_${channel.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_KEY`;
-}
-
 /** A name of an account, a department or a key: without invisible characters, cut to 64; `otherwise` if nothing is left. */
 export function readableName(name: string | undefined, otherwise: string): string {
   const visible = (name ?? '').normalize('NFC').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '');
@@ -34,4 +29,9 @@ export function readableName(name: string | undefined, otherwise: string): strin
 /** A name with an addition, cut so that both fit. */
 export function withSuffix(name: string, suffix: string): string {
   return [...name].slice(0, LONGEST - suffix.length).join('') + suffix;
+}
+
+/** A text with the characters made visible that a terminal obeys, or that hide others: names of the other gateway may have any. */
+export function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }

@@ -1,77 +1,116 @@
-/** Runs the command: reads the other gateway, takes over its users and keys, and writes files and the report. */
-import { accessSync, appendFileSync, constants } from 'node:fs';
+/** Runs the command: opens the other gateway, imports it, and writes the report. */
 import { resolve } from 'node:path';
+import { COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prices } from '../../core/contracts/prices.ts';
-import { type CommandRequest, type Host, UsageError } from '../../core/plugin.ts';
-import { gatewayFiles, writeNew } from './gateway-file.ts';
-import type { Inventory } from './inventory.ts';
-import { differencesOf } from './list-prices.ts';
-import { readConfig } from './litellm/config.ts';
-import { readDatabase } from './litellm/database.ts';
-import { readOneApi } from './one-api/index.ts';
-import { report } from './report.ts';
-import { takeOver } from './take-over.ts';
+import { type CommandAnswer, type CommandRequest, type Host, UsageError } from '../../core/plugin.ts';
+import { readDuration } from '../../core/sdk.ts';
+import { isUrl, openDatabase } from './databases.ts';
+import { writeLong } from './gateway-file.ts';
+import { runImport } from './importing.ts';
+import type { Program, Source } from './inventory.ts';
+import { liteLlmFile } from './litellm/config.ts';
+import { liteLlmSource } from './litellm/database.ts';
+import { publishedBy } from './litellm/published.ts';
+import { oneApiSource } from './one-api/index.ts';
+import { oneHubSource } from './one-hub/index.ts';
+import { recognise } from './programs.ts';
+import { reportFile, reportJson, reportText } from './report.ts';
+import { summaryLine } from './take-over/summary.ts';
 
-/** The gateways that can be imported. One family shares the identifiers of users and groups. */
-const FAMILIES = { litellm: 'litellm', 'new-api': 'one-api', 'one-api': 'one-api' } as const;
-type Kind = keyof typeof FAMILIES;
+const PROGRAMS: readonly Program[] = ['litellm', 'new-api', 'one-api', 'one-hub'];
+/** A program, or `auto`: found out from the database. */
+export type Kind = Program | 'auto';
 
-/** Returns the report. Throws `UsageError`. */
-export async function run(host: Host, { positionals, values, stdin, cwd }: CommandRequest): Promise<string> {
-  const [kind = '', source = ''] = positionals;
-  if (!isKind(kind)) throw new UsageError(`KIND must be litellm, new-api or one-api, not "${kind}"`);
+/** How often `--follow` reads the source, and at most. */
+const USUAL_PAUSE = '60s';
+const MOST_PAUSE_MS = 86_400_000;
+
+/** Returns the report, which is also a file with every line; in a later round of `--follow`, one line. Throws `UsageError`. */
+export async function run(host: Host, request: CommandRequest): Promise<CommandAnswer> {
+  const { positionals, values, stdin, cwd, round = 0 } = request;
+  const [kind = '', from = ''] = positionals;
+  if (!isKind(kind))
+    throw new UsageError(`KIND must be litellm, new-api, one-api, one-hub, or auto to find out, not "${kind}"`);
+  const againMs = followMs(values);
   // A URL with a password would be in the process list and the shell's history.
   const [url = '', saltKey] = stdin.split(/\r?\n/).map((line) => line.trim());
-  const address = source === '-' ? url : source;
+  const address = from === '-' ? url : from;
   if (address === '') throw new UsageError('standard input must have the URL of the database');
-  const isDry = values['dry-run'] === true;
-  const inventory = await read(
-    kind,
-    isUrl(address) ? address : resolve(cwd, address),
-    host.use(Ledger).perUnit,
-    saltKey || undefined,
-  );
+  const place = isUrl(address) ? address : resolve(cwd, address);
   const folder = resolve(cwd, typeof values.out === 'string' ? values.out : '.');
-  // What is handed out cannot be shown again, so the import does not begin if it could not be written.
-  if (!isDry) accessSync(folder, constants.W_OK);
-  const handouts = resolve(folder, `${kind}.handouts.${host.clock.now()}.tsv`);
-  const takeover = await takeOver(host, inventory, {
-    kind,
-    family: FAMILIES[kind],
-    isDry,
-    handOut: ({ account, email = '', what, secret }) =>
-      appendFileSync(handouts, `${[account, email, what, secret].join('\t')}\n`, { mode: 0o600 }),
+  const configFile = values['litellm-config'];
+  const source = await openSource(host, kind, place, {
+    saltKey: saltKey || undefined,
+    configFile: typeof configFile === 'string' ? resolve(cwd, configFile) : undefined,
   });
-
-  const written: string[] = [];
-  const write = (name: string, text: string): void => {
-    if (text === '') return;
-    const file = resolve(folder, name);
-    const result = isDry ? 'would be written' : writeNew(file, text);
-    if (result === 'kept')
-      written.push(`${file} exists with other content and was not written: move it away, or choose --out`);
-    else written.push(`${file}: ${result === 'same' ? 'unchanged' : result}`);
-  };
-  const files = gatewayFiles(kind, inventory);
-  if (files !== undefined) {
-    write(`${kind}.gateway.yaml`, files.yaml);
-    write(`${kind}.gateway.env`, files.env);
+  const { report, takeover } = await runImport(host, {
+    source,
+    about: withoutPassword(place),
+    actor: COMMAND_LINE,
+    isDry: values['dry-run'] === true,
+    apply: values.apply === true,
+    update: values.update === true || againMs !== undefined,
+    prove: values.prove === true && round === 0,
+    history: values.history === true,
+    links: values.links === true && round === 0,
+    folder,
+  });
+  if (round > 0) {
+    const at = new Date(report.atMs).toISOString();
+    const difference = summaryLine(takeover);
+    return { text: `${at} ${difference}`, json: { at, difference }, againMs };
   }
-  if (takeover.handouts.length > 0) written.push(`${handouts}: written`);
-  const prices = host.find(Prices);
-  return report({ inventory, takeover, written, differences: prices ? differencesOf(inventory, prices) : [], isDry });
+  const file = resolve(folder, `${source.program}.report.${report.atMs}.txt`);
+  await writeLong(file, reportFile(report));
+  const { proof } = report;
+  return {
+    text: reportText(report, file),
+    json: values.json === true ? { ...reportJson(report), report: file } : undefined,
+    failed: proof !== undefined && proof.equal < proof.calls,
+    againMs,
+  };
 }
 
 function isKind(kind: string): kind is Kind {
-  return Object.hasOwn(FAMILIES, kind);
+  return kind === 'auto' || PROGRAMS.some((program) => program === kind);
 }
 
-function isUrl(address: string): boolean {
-  return /^[a-z0-9+]+:\/\//i.test(address) || address.includes('@tcp(');
+/** The pause between two rounds; undefined without `--follow`. */
+function followMs({ follow, every, 'dry-run': dryRun }: CommandRequest['values']): number | undefined {
+  if (follow !== true) {
+    if (every !== undefined) throw new UsageError('--every needs --follow');
+    return undefined;
+  }
+  if (dryRun === true) throw new UsageError('--follow cannot be a dry run: use --update --dry-run');
+  return readDuration(typeof every === 'string' ? every : USUAL_PAUSE, '--every', MOST_PAUSE_MS);
 }
 
-async function read(kind: Kind, address: string, perUnit: number, saltKey: string | undefined): Promise<Inventory> {
-  if (kind !== 'litellm') return readOneApi(kind, address, perUnit);
-  return /\.ya?ml$/i.test(address) ? readConfig(address) : readDatabase(address, perUnit, saltKey);
+/** The address of a database without user and password; a file as it is. */
+export function withoutPassword(address: string): string {
+  return isUrl(address) ? address.replace(/^([a-z0-9+]+:\/\/)?.*@/i, '$1').replace(/\?.*$/s, '') : address;
+}
+
+/** Opens a database, or LiteLLM's config.yaml. Refuses a database of another program than `kind`. */
+export async function openSource(
+  host: Host,
+  kind: Kind,
+  address: string,
+  { saltKey, configFile }: { readonly saltKey: string | undefined; readonly configFile?: string | undefined },
+): Promise<Source> {
+  const { perUnit } = host.use(Ledger);
+  const prices = host.find(Prices);
+  const published = prices && publishedBy(prices);
+  if (kind === 'litellm' && /\.ya?ml$/i.test(address)) return liteLlmFile(address, published);
+  const database = await openDatabase(address);
+  try {
+    const { program } = await recognise(database, kind === 'auto' ? undefined : kind);
+    if (configFile !== undefined && program !== 'litellm')
+      throw new UsageError(`--litellm-config is for LiteLLM; this is a database of ${program}`);
+    if (program === 'litellm') return liteLlmSource(database, perUnit, saltKey, { configFile, published });
+    return program === 'one-hub' ? oneHubSource(database, perUnit) : oneApiSource(program, database, perUnit);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 /** Reads the columns of another gateway's rows: databases and versions differ in their types, and older ones lack columns. */
 import { LARGEST_GRANT, MICRO } from '../../core/contracts/ledger.ts';
-import { type Decimal, decimal, inUnitsOf } from '../../core/sdk.ts';
+import { type Decimal, decimal, inUnitsOf, LATEST_MS } from '../../core/sdk.ts';
 
 /** A row by column; the value of a column is what JSON has. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -61,11 +61,17 @@ export function partsOf(text: string | undefined, separator: string | RegExp): r
   return (text ?? '').split(separator).flatMap((part) => part.trim() || []);
 }
 
+/** The longest text of a number. */
+const MOST_DIGITS = 400;
+
 /** A decimal number; undefined if the value is none, or below zero. */
 export function amountOf(value: unknown): Decimal | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  const text = String(value).trim();
+  // Exact numbers with a million digits would take hours.
+  if (text.length > MOST_DIGITS || /e[+-]?0*\d{4,}$/i.test(text)) return undefined;
   try {
-    return decimal(typeof value === 'string' ? value.trim() : value);
+    return decimal(text);
   } catch {
     return undefined;
   }
@@ -81,6 +87,11 @@ export function microOf(of: Decimal, spent: Decimal, perUnit: number): bigint {
 export function floored(amount: bigint, divisor: bigint): bigint {
   const whole = amount / divisor;
   return amount % divisor < 0n ? whole - 1n : whole;
+}
+
+/** The expiry of a key; undefined: never, as a time that no date can have (`infinity`, after the year 9999) means. */
+export function expiryAt(ms: number): number | undefined {
+  return ms <= LATEST_MS ? ms : undefined;
 }
 
 /** What a bucket can have of an amount: from nothing to the most that one can be granted. */
@@ -100,4 +111,15 @@ const PLACES = 12;
 /** `a` divided by a whole number, rounded down after 12 more places. */
 export function quotient({ digits, scale }: Decimal, divisor: bigint): Decimal {
   return { digits: (digits * 10n ** BigInt(PLACES)) / divisor, scale: scale + PLACES };
+}
+
+/** Digits that a number keeps, in gateway.yaml, too. */
+const DIGITS = 12;
+
+/** A decimal text as a number with all of its digits; of more than 12 significant ones, rounded up. */
+export function priceNumber(text: string): number {
+  const { digits, scale } = decimal(text);
+  const cut = BigInt(10) ** BigInt(Math.max(String(digits).length - DIGITS, 0));
+  const kept = (digits + cut - 1n) / cut;
+  return Number(`${kept * cut}e-${scale}`);
 }

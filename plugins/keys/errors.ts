@@ -12,13 +12,6 @@ export const errors = {
       text: (key: string, ip: string) => `The key "${key}" may not be used from ${ip}.`,
       help: 'The key may not be used from this IP address.',
     },
-    model_not_allowed: {
-      status: 403,
-      param: 'model',
-      headers,
-      text: (key: string, what: string) => `The key "${key}" may not use ${what}.`,
-      help: 'The key may not use this model.',
-    },
   }),
   ...defineErrors(
     {

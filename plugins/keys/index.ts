@@ -2,11 +2,14 @@
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import { Groups } from '../../core/contracts/groups.ts';
 import { type KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
 import { RateLimits } from '../../core/contracts/rate-limits.ts';
+import { StoredResponses } from '../../core/contracts/stored-responses.ts';
 import { definePlugin, type Known, type Migration } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createCommands } from './commands.ts';
@@ -15,7 +18,7 @@ import { createKeys } from './keys.ts';
 
 /**
  * `hash` is the SHA-256 of the secret, whose 256 random bits need no slow hash. `models`, `addresses` and `limits` are JSON lists; NULL means
- * no restriction. A deleted key keeps its row, because usage records refer to it. `former_secret` has the hashes of rotated secrets that stay valid for
+ * no restriction. `scope_name` is the name that the key was created with, NULL if that is `name`. `group_name` is an entry of the section `groups`; NULL: the account's group. A deleted key keeps its row, because usage records refer to it. `former_secret` has the hashes of rotated secrets that stay valid for
  * their grace period. The secrets of `adopted` keys were created by another gateway, so they have no check characters.
  */
 const migrations: readonly Migration[] = [
@@ -73,6 +76,18 @@ const migrations: readonly Migration[] = [
     sql: ['ALTER TABLE api_key ADD COLUMN limits TEXT'],
     compatibleFrom: 3,
   },
+  {
+    id: 6,
+    title: 'the names that scopes of gateway.yaml compare',
+    sql: ['ALTER TABLE api_key ADD COLUMN scope_name TEXT'],
+    compatibleFrom: 3,
+  },
+  {
+    id: 7,
+    title: 'the groups of channels that keys use',
+    sql: ['ALTER TABLE api_key ADD COLUMN group_name TEXT'],
+    compatibleFrom: 3,
+  },
 ];
 
 const TIDY_MS = 60_000;
@@ -88,7 +103,7 @@ export default definePlugin({
   errors,
   migrations,
   needs: [Accounts],
-  wants: [Ledger, RateLimits, Catalog, FirstStart, Audit, Prompts],
+  wants: [Ledger, RateLimits, Catalog, Groups, FirstStart, Audit, Prompts, StoredResponses],
   provides: [Keys],
   create(host) {
     const keys = createKeys(host);
@@ -106,7 +121,7 @@ export default definePlugin({
         passthrough === undefined
           ? `the model "${call.model}"`
           : `${passthrough.prefix}: it is limited to some models, or has limits for some`;
-      throw errors.model_not_allowed(key.name, what);
+      throw coreErrors.model_not_allowed(key.name, what);
     }
 
     return {

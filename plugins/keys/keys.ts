@@ -3,12 +3,23 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import type { Along, ForeignSecret, KeyLimit, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
+import { Groups } from '../../core/contracts/groups.ts';
+import type {
+  Along,
+  ForeignSecret,
+  KeyLimit,
+  KeyRecord,
+  Keys,
+  NewKey,
+  OpenedKey,
+  PlannedKey,
+} from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
 import { RateLimits } from '../../core/contracts/rate-limits.ts';
+import { StoredResponses } from '../../core/contracts/stored-responses.ts';
 import { type Host, refuse, type Step } from '../../core/plugin.ts';
-import { all, condition, createAddressList, mentions, orderOf, readName, readPage } from '../../core/sdk.ts';
+import { all, condition, createAddressList, mentions, nearest, orderOf, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createHolders, type Loaded } from './holders.ts';
 import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, ORDERS, toKey, valuesOf } from './rows.ts';
@@ -18,6 +29,9 @@ import { createUses } from './uses.ts';
 
 /** The maximum number of keys per account. */
 const MOST_KEYS = 1_000;
+
+/** Rows of one query. */
+const PAGE = 2_000;
 
 /** The topic that notifies other processes of changed keys. */
 const CHANGED = 'keys.changed';
@@ -116,17 +130,13 @@ export function createKeys(host: Host): KeyRing {
 
   const ownSecret = (secret: string): ForeignSecret => ({ hash: hashOf(secret), ...hintsOf(secret) });
 
-  /**
-   * Writes a key and its bucket in one list. Returns what failed: `new` if the id or the secret is taken, or there is a
-   * default key already.
-   */
-  async function insert(
+  /** A key, and the steps that write it and its bucket. `must`: `key_not_new` if the id or the secret is taken, or there is a default key already. */
+  function planned(
     id: number,
     { hash, prefix, suffix }: ForeignSecret,
     newKey: NewKey,
     kind: 'usual' | 'default' | 'adopted',
-    along: Along,
-  ): Promise<KeyRecord | 'new'> {
+  ): PlannedKey {
     const key: KeyRecord = {
       id,
       accountId: newKey.accountId,
@@ -141,13 +151,14 @@ export function createKeys(host: Host): KeyRing {
       addresses: newKey.addresses,
       strict: newKey.strict ?? false,
       limits: newKey.limits,
+      ...(newKey.group !== undefined && { group: newKey.group }),
     };
     const values = [...valuesOf(key), kind === 'default' ? 1 : 0, kind === 'adopted' ? 1 : 0, Buffer.from(hash, 'hex')];
-    const failed = await store.atomic([
+    const steps = [
       {
         sql: `INSERT INTO api_key (${COLUMNS}, is_default, adopted, hash) VALUES (${values.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
         params: values,
-        must: 'new',
+        must: 'key_not_new',
       },
       {
         sql: `UPDATE api_key SET id = id WHERE id = ?
@@ -157,12 +168,36 @@ export function createKeys(host: Host): KeyRing {
       },
       ...(host.find(Ledger)?.open({ kind: 'key', owner: id }, newKey.allowance ?? 0n, newKey.allowance === undefined) ??
         []),
-      ...along(key),
-    ]);
+    ];
+    return { key, steps };
+  }
+
+  /** Writes a key and its bucket in one list. Returns `new` if it is not new. */
+  async function insert(
+    id: number,
+    secret: ForeignSecret,
+    newKey: NewKey,
+    kind: 'usual' | 'default' | 'adopted',
+    along: Along,
+  ): Promise<KeyRecord | 'new'> {
+    const { key, steps } = planned(id, secret, newKey, kind);
+    const failed = await store.atomic([...steps, ...along(key)]);
     if (failed === undefined) return key;
-    if (failed === 'new') return failed;
+    if (failed === 'key_not_new') return 'new';
     if (failed === 'too_many_keys') throw errors.too_many_keys(MOST_KEYS);
     throw notWritten(failed);
+  }
+
+  /** Refuses (400) a group that gateway.yaml does not have. */
+  function checkGroup(group: string): void {
+    const names =
+      host
+        .find(Groups)
+        ?.all()
+        .map(({ name }) => name) ?? [];
+    if (names.includes(group)) return;
+    const similar = nearest(group, names);
+    throw coreErrors.invalid_group(group, similar === undefined ? '.' : `; did you mean ${similar}?`);
   }
 
   /** Validates a new key; its models by `served`, as `checkModels` has it. */
@@ -170,7 +205,12 @@ export function createKeys(host: Host): KeyRing {
     if ((await accounts.find(newKey.accountId)) === undefined) {
       throw coreErrors.account_not_found(newKey.accountId);
     }
-    if (newKey.models !== undefined) checkModels(newKey.models, modelNames(newKey.models), served);
+    return checkedFields(newKey, served);
+  }
+
+  function checkedFields(newKey: NewKey, served: (name: string) => boolean): NewKey {
+    if (newKey.models !== undefined)
+      checkModels(newKey.models, served === isServed ? modelNames(newKey.models) : [], served);
     if (newKey.limits !== undefined) checkKeyLimits(newKey.limits, [], served);
     return { ...newKey, name: readName(newKey.name), addresses: newKey.addresses && readRanges(newKey.addresses) };
   }
@@ -216,9 +256,9 @@ export function createKeys(host: Host): KeyRing {
     return key ?? refuse(coreErrors.key_not_found(id));
   }
 
-  /** The steps that delete what other plugins store about the calls of keys. */
-  const contentSteps = (ids: readonly number[]): readonly Step[] =>
-    host.find(Prompts)?.deleteSteps({ keys: ids }) ?? [];
+  /** The steps that delete what other plugins store about the calls of an account or of keys. */
+  const contentSteps = (owner: Parameters<Prompts['deleteSteps']>[0]): readonly Step[] =>
+    [Prompts, StoredResponses].flatMap((stored) => host.find(stored)?.deleteSteps(owner) ?? []);
 
   return {
     get,
@@ -237,6 +277,7 @@ export function createKeys(host: Host): KeyRing {
     },
 
     async create(newKey, along = () => []): Promise<OpenedKey> {
+      if (newKey.group !== undefined) checkGroup(newKey.group);
       const checkedKey = await checked(newKey);
       const secret = newSecret();
       for (;;) {
@@ -259,6 +300,54 @@ export function createKeys(host: Host): KeyRing {
         return key;
       }
       return undefined;
+    },
+
+    async plan() {
+      const hashes = new Set<string>();
+      const counts = new Map<number, number>();
+      let id = 0;
+      for (;;) {
+        const rows = await store.all<{ id: number; account_id: number; hash: Uint8Array; is_revoked: number }>(
+          `SELECT id, account_id, hash, CASE WHEN revoked_ms IS NULL THEN 0 ELSE 1 END AS is_revoked
+            FROM api_key WHERE id > ? ORDER BY id LIMIT ${PAGE}`,
+          id,
+        );
+        for (const row of rows) {
+          hashes.add(shortOf(row.hash));
+          if (row.is_revoked === 0) counts.set(row.account_id, (counts.get(row.account_id) ?? 0) + 1);
+        }
+        id = rows.at(-1)?.id ?? id;
+        if (rows.length < PAGE) break;
+      }
+      id = Math.max(id, givenId);
+      let added: string[] = [];
+      const next = (newKey: NewKey, secret: ForeignSecret, kind: 'usual' | 'adopted'): PlannedKey => {
+        const checkedKey = checkedFields(newKey, () => true);
+        const count = (counts.get(newKey.accountId) ?? 0) + 1;
+        if (count > MOST_KEYS) throw errors.too_many_keys(MOST_KEYS);
+        const plannedKey = planned(id + 1, secret, checkedKey, kind);
+        id++;
+        counts.set(newKey.accountId, count);
+        hashes.add(shortOf(Buffer.from(secret.hash, 'hex')));
+        if (kind === 'adopted') added.push(secret.hash);
+        return plannedKey;
+      };
+      return {
+        create(newKey) {
+          const secret = newSecret();
+          return { secret, ...next(newKey, ownSecret(secret), 'usual') };
+        },
+        adopt: (newKey, secret) =>
+          hashes.has(shortOf(Buffer.from(secret.hash, 'hex'))) ? undefined : next(newKey, secret, 'adopted'),
+        written() {
+          if (added.length === 0) return;
+          // They may have been tried before they existed.
+          for (const hash of added) holders.forget(hash);
+          added = [];
+          hasAdopted = true;
+          peers.tell(CHANGED, { adopted: true });
+        },
+      };
     },
 
     async createDefault(newKey, along = () => []) {
@@ -312,16 +401,19 @@ export function createKeys(host: Host): KeyRing {
 
     async change(accountId, id, changes, along = []) {
       const before = (await get(accountId, id)) ?? refuse(coreErrors.key_not_found(id));
-      const { name, models, addresses, limits } = changes;
+      const { name, models, addresses, limits, group } = changes;
       // A model that is no longer served may stay in the list.
       if (models) checkModels(models, [...modelNames(models), ...(before.models ?? [])], isServed);
       if (limits) checkKeyLimits(limits, modelsOf(before));
+      if (typeof group === 'string' && group !== before.group) checkGroup(group);
       const set = assignmentsOf({
         ...changes,
         ...(name !== undefined && { name: readName(name) }),
         ...(addresses && { addresses: readRanges(addresses) }),
       });
-      const assignments = set.map(([column]) => `${column} = ?`).join(', ') || 'id = id';
+      // Scopes of gateway.yaml compare the name that the key was created with.
+      const kept = name === undefined ? [] : ['scope_name = COALESCE(scope_name, name)'];
+      const assignments = [...set.map(([column]) => `${column} = ?`), ...kept].join(', ') || 'id = id';
       const step = { sql: `UPDATE api_key SET ${assignments} WHERE ${MINE}`, must: 'key_not_found' };
       return write(accountId, id, [{ ...step, params: [...set.map(([, value]) => value), id, accountId] }, ...along]);
     },
@@ -358,10 +450,11 @@ export function createKeys(host: Host): KeyRing {
     async revoke(id, along = []) {
       const failed = await store.atomic([
         { sql: `${REVOKE} WHERE id = ? AND revoked_ms IS NULL`, params: [clock.now(), id], must: 'key_not_found' },
-        ...contentSteps([id]),
+        ...contentSteps({ keys: [id] }),
         ...along,
       ]);
       forget({ keys: [id] });
+      if (failed !== undefined && failed !== 'key_not_found') throw notWritten(failed);
       return failed === undefined;
     },
 
@@ -370,10 +463,11 @@ export function createKeys(host: Host): KeyRing {
       const now = clock.now();
       const failed = await store.atomic([
         ...each.map((id) => ({ sql: `${REVOKE} WHERE ${MINE}`, params: [now, id, accountId], must: 'key_not_found' })),
-        ...contentSteps(each),
+        ...contentSteps({ keys: each }),
         ...along,
       ]);
       forget({ keys: each });
+      if (failed !== undefined && failed !== 'key_not_found') throw notWritten(failed);
       return failed === undefined ? each.length : undefined;
     },
 
@@ -388,12 +482,13 @@ export function createKeys(host: Host): KeyRing {
         ...along,
       ]);
       forget({ keys: each });
+      if (failed !== undefined && failed !== 'key_not_found') throw notWritten(failed);
       return failed === undefined ? each.length : undefined;
     },
 
     revokeSteps: (accountId) => [
       { sql: `${REVOKE} WHERE account_id = ? AND revoked_ms IS NULL`, params: [clock.now(), accountId] },
-      ...(host.find(Prompts)?.deleteSteps({ account: accountId }) ?? []),
+      ...contentSteps({ account: accountId }),
     ],
 
     forget: (account) => forget({ account }),
@@ -449,4 +544,9 @@ export function createKeys(host: Host): KeyRing {
       if (key !== 'new') host.find(FirstStart)?.note({ key: secret });
     },
   };
+}
+
+/** A hash as a member of a large set. */
+function shortOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('latin1');
 }

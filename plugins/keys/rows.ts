@@ -1,18 +1,19 @@
 /** Converts rows of keys, and searches to their conditions. */
 import type { KeyChanges, KeyLimit, KeyOrder, KeyRecord, KeySearch } from '../../core/contracts/keys.ts';
 import type { Value } from '../../core/plugin.ts';
-import { all, type Condition, condition, contains, mentions } from '../../core/sdk.ts';
+import { all, type Condition, condition, contains, LATEST_MS, mentions } from '../../core/sdk.ts';
 import { hashOf, isWellFormed } from './secret.ts';
 
 /** The number of stored characters of a secret's end. */
 const END = 4;
 
 /** The condition of a search. */
-export function conditionOf({ accountId, text, secret }: KeySearch): Condition {
+export function conditionOf({ accountId, text, secret, before }: KeySearch): Condition {
   return all(
     condition('account_id = ?', accountId),
     condition('revoked_ms IS NULL'),
     mentions('name', text),
+    condition('id < ?', before),
     secret !== undefined && isWellFormed(secret)
       ? condition('hash = ?', Buffer.from(hashOf(secret), 'hex'))
       : contains('suffix', secret?.slice(-END)),
@@ -42,11 +43,13 @@ export interface KeyRow {
   readonly addresses: string | null;
   readonly strict: number;
   readonly limits: string | null;
+  readonly scope_name: string | null;
+  readonly group_name: string | null;
 }
 
 /** All columns, in the order of `valuesOf`. */
 export const COLUMNS =
-  'id, account_id, name, prefix, suffix, enabled, created_ms, used_ms, expires_ms, models, addresses, strict, limits';
+  'id, account_id, name, prefix, suffix, enabled, created_ms, used_ms, expires_ms, models, addresses, strict, limits, scope_name, group_name';
 
 /** The values of a record. */
 export function valuesOf(key: KeyRecord): readonly Value[] {
@@ -64,12 +67,14 @@ export function valuesOf(key: KeyRecord): readonly Value[] {
     listText(key.addresses),
     key.strict ? 1 : 0,
     limitsText(key.limits),
+    key.scopeName ?? null,
+    key.group ?? null,
   ];
 }
 
 /** The columns that changes set, with their values. */
 export function assignmentsOf(changes: KeyChanges): readonly (readonly [column: string, value: Value])[] {
-  const { name, enabled, models, addresses, expiresMs, strict, limits } = changes;
+  const { name, enabled, models, addresses, expiresMs, strict, limits, group } = changes;
   const set: (readonly [string, Value])[] = [];
   if (name !== undefined) set.push(['name', name]);
   if (enabled !== undefined) set.push(['enabled', enabled ? 1 : 0]);
@@ -78,6 +83,7 @@ export function assignmentsOf(changes: KeyChanges): readonly (readonly [column: 
   if (expiresMs !== undefined) set.push(['expires_ms', expiresMs]);
   if (strict !== undefined) set.push(['strict', strict ? 1 : 0]);
   if (limits !== undefined) set.push(['limits', limitsText(limits)]);
+  if (group !== undefined) set.push(['group_name', group]);
   return set;
 }
 
@@ -86,16 +92,19 @@ export function toKey(row: KeyRow): KeyRecord {
     id: row.id,
     accountId: row.account_id,
     name: row.name,
+    ...(row.scope_name !== null && row.scope_name !== row.name && { scopeName: row.scope_name }),
     prefix: row.prefix,
     suffix: row.suffix,
     enabled: row.enabled === 1,
     createdMs: row.created_ms,
     usedMs: row.used_ms ?? undefined,
-    expiresMs: row.expires_ms ?? undefined,
+    // Earlier versions accepted later ones from the command line.
+    expiresMs: row.expires_ms === null ? undefined : Math.min(row.expires_ms, LATEST_MS),
     models: row.models === null ? undefined : (JSON.parse(row.models) as string[]),
     addresses: row.addresses === null ? undefined : (JSON.parse(row.addresses) as string[]),
     strict: row.strict === 1,
     limits: row.limits === null ? undefined : limitsIn(row.limits),
+    ...(row.group_name !== null && { group: row.group_name }),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Plays `enter`, `admit` and `settle`: limits of requests, tokens and concurrent calls per key and per account, and those of single keys. */
+/** Plays `enter`, `screen`, `admit` and `settle`: limits of requests, tokens and concurrent calls per key and per account, and those of single keys. */
 
 import type { Admission, Gate, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
@@ -8,6 +8,7 @@ import { RateLimits, type RateUsage } from '../../core/contracts/rate-limits.ts'
 import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
 import { definePlugin, slot } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
+import { createServedNames, MOST_NAMES } from './names.ts';
 import { type GateRule, limits, type Rules, rulesOf, rulesOfKey, type WindowKind, type WindowRule } from './rules.ts';
 
 const MINUTE_MS = 60_000;
@@ -70,13 +71,37 @@ export default definePlugin({
       if (of.hasModels) remainders.set(x, Math.min(...admission.windows.map(({ remaining }) => remaining)));
     }
 
-    /** The size of a call is known only from its body, and so is its model. */
+    const names = createServedNames();
+
+    /** Takes from the key's limits for the model of a call, also if its tokens are only counted: before anything else is done for it. */
+    function screen(x: Known): Awaitable<void> {
+      if (!names.allows(x.identity.account.id, x.call.model, x.startedMs)) refuseNames();
+      const { key } = x.identity;
+      if (key.limits === undefined || x.passthrough !== undefined || !knownOf(x.identity).hasModels) return;
+      const models = modelsOf(x);
+      const requests = models.flatMap((each) => each.requests);
+      const gates = models.flatMap((each) => each.gates);
+      const entry = gates.length > 0 ? { id: `${x.id} model`, gates } : undefined;
+      if (entry === undefined && requests.length === 0) return;
+      const answer = counters.take(requests, entry);
+      const screened = (admission: Admission): void => {
+        if (admission.ok && entry !== undefined) x.defer(() => counters.leave(entry));
+        const requestRules = models.flatMap((each) => each.rules.requests);
+        const gateRules = models.flatMap((each) => each.rules.gates);
+        tellAll(x, requestRules, gateRules, admission, remainders.get(x));
+      };
+      return answer instanceof Promise ? answer.then(screened) : screened(answer);
+    }
+
+    /** The size of a call is known only when it was inspected. */
     function admit(x: Known): Awaitable<void> {
       const { key } = x.identity;
       if (!hasTokenRules && key.limits === undefined) return;
       const of = knownOf(x.identity);
       if (!of.hasModels || x.passthrough !== undefined) return admitTokens(x, of.rules.tokens, of.tokens);
-      return admitModel(x, of, modelsOf(x));
+      const models = modelsOf(x);
+      const tokenRules = [...of.rules.tokens, ...models.flatMap((each) => each.rules.tokens)];
+      return admitTokens(x, tokenRules, [...of.tokens, ...models.flatMap((each) => each.tokens)]);
     }
 
     /** The counters of the key's limits that are for the model of a call. */
@@ -84,21 +109,6 @@ export default definePlugin({
       const { key } = x.identity;
       const own = host.find(Keys)?.limitsFor(key, x.call.model) ?? [];
       return own.map((limit) => countersOf(rulesOfKey(limit), () => key.id));
-    }
-
-    async function admitModel(x: Known, of: Counted, models: readonly CounterNames[]): Promise<void> {
-      const requests = models.flatMap((each) => each.requests);
-      const gates = models.flatMap((each) => each.gates);
-      const entry = gates.length > 0 ? { id: `${x.id} model`, gates } : undefined;
-      if (entry !== undefined || requests.length > 0) {
-        const admission = await counters.take(requests, entry);
-        if (admission.ok && entry !== undefined) x.defer(() => counters.leave(entry));
-        const requestRules = models.flatMap((each) => each.rules.requests);
-        const gateRules = models.flatMap((each) => each.rules.gates);
-        tellAll(x, requestRules, gateRules, admission, remainders.get(x));
-      }
-      const tokenRules = [...of.rules.tokens, ...models.flatMap((each) => each.rules.tokens)];
-      await admitTokens(x, tokenRules, [...of.tokens, ...models.flatMap((each) => each.tokens)]);
     }
 
     function admitTokens(x: Known, tokenRules: readonly WindowRule[], windows: readonly WindowTake[]): Awaitable<void> {
@@ -115,6 +125,9 @@ export default definePlugin({
 
     /** Replaces the estimate by the actual usage, which may be zero. */
     function settle(x: Exchange): undefined {
+      if (x.served !== undefined && x.call !== undefined && x.identity !== undefined) {
+        names.add(x.identity.account.id, x.call.model, x.startedMs);
+      }
       const admission = estimates.get(x);
       if (admission === undefined) return;
       counters.correct(admission, x.usage === undefined ? 0 : x.usage.input + x.usage.output);
@@ -163,7 +176,7 @@ export default definePlugin({
       },
     });
 
-    return { enter, admit, settle, explain };
+    return { enter, screen, admit, settle, explain };
   },
 });
 
@@ -295,6 +308,14 @@ function refuseConcurrency(gate: GateRule): never {
   throw coreErrors.concurrency_limit_exceeded(
     `This ${gate.whose} may have ${counted(gate.limit, 'calls')} running at a time (${gate.option}). Try again when one has ended.`,
   );
+}
+
+function refuseNames(): never {
+  throw coreErrors
+    .rate_limit_exceeded(
+      `This account has called ${MOST_NAMES} different models since midnight (UTC). Until then it can call only those again.`,
+    )
+    .with({ headers: { 'retry-after': String(MAX_RETRY_AFTER_S), 'x-should-retry': 'false' } });
 }
 
 /** `1 request`, `120 requests`. */

@@ -4,6 +4,7 @@ import type { Step, Sum } from '../../core/plugin.ts';
 import { msOf } from './ids.ts';
 import { ERRORS, type SumKind } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
+import { addTokens } from './tokens.ts';
 
 /** The values that a line adds to the sums. */
 export interface Addition {
@@ -33,15 +34,17 @@ export const SUM_KEY = 'begin_ms, account_id, kind, key_id, model, channel, depa
 /** The columns that are added up. */
 export const ADDED = ['lines', 'repeats', 'amount', 'included', 'input', 'output'] as const;
 
-/** The upsert clause. */
-export const addTo = (table: 'usage_hour' | 'usage_day'): string =>
-  `ON CONFLICT (${SUM_KEY}) DO UPDATE SET ${ADDED.map((c) => `${c} = ${table}.${c} + excluded.${c}`).join(', ')}`;
+/** The upsert clause; `key`: the columns that identify a row. */
+export const addTo = (table: 'usage_hour' | 'usage_day' | 'usage_tag', key = SUM_KEY): string => {
+  const sum = (column: (typeof ADDED)[number]): string =>
+    column === 'input' || column === 'output' ? addTokens(table, column) : `${table}.${column} + excluded.${column}`;
+  return `ON CONFLICT (${key}) DO UPDATE SET ${ADDED.map((column) => `${column} = ${sum(column)}`).join(', ')}`;
+};
 
 // Amounts come first, as in `Sum`.
 const COLUMNS = [...ADDED, SUM_KEY].join(', ');
 const ROW = '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?';
-const ADD_TO_TAG = `INSERT INTO usage_tag (${COLUMNS}, tag) VALUES (${ROW}, ?)
-  ON CONFLICT (${SUM_KEY}, tag) DO UPDATE SET ${ADDED.map((c) => `${c} = usage_tag.${c} + excluded.${c}`).join(', ')}`;
+const ADD_TO_TAG = `INSERT INTO usage_tag (${COLUMNS}, tag) VALUES (${ROW}, ?) ${addTo('usage_tag', `${SUM_KEY}, tag`)}`;
 const ADD_TO_HOUR = `INSERT INTO usage_hour (${COLUMNS}) VALUES (${ROW}) ${addTo('usage_hour')}`;
 const ADD_TO_DAY = `INSERT INTO usage_day (${COLUMNS}) SELECT ${ROW} FROM usage_rolled WHERE until_ms > ? ${addTo('usage_day')}`;
 

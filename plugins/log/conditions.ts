@@ -22,6 +22,12 @@ export function oneOf(column: string, values: readonly Value[] | undefined): Con
   return { sql: values.length === 0 ? '1 = 0' : `${column} IN (${values.map(() => '?').join(', ')})`, params: values };
 }
 
+/** The opposite: any value but these. */
+export function noneOf(column: string, values: readonly Value[] | undefined): Condition | undefined {
+  if (values === undefined || values.length === 0) return undefined;
+  return { sql: `${column} NOT IN (${values.map(() => '?').join(', ')})`, params: values };
+}
+
 /** Records within a range. */
 export function recordsWithin({ low, high, run }: Range): Condition {
   if (run === '') return { sql: 'place >= ? AND place < ?', params: [low, high] };

@@ -16,6 +16,7 @@ import { duration, durationMs } from '../../core/sdk.ts';
 import { additionSteps, hourOf } from './additions.ts';
 import type { Range } from './conditions.ts';
 import { newId } from './ids.ts';
+import { createImportedDays } from './imported.ts';
 import { kindsOf } from './kinds.ts';
 import { createRecordSteps } from './record-steps.ts';
 import { isRepeatable, recordOf, recordOfRoute } from './records.ts';
@@ -159,6 +160,7 @@ export default definePlugin({
     host.provide(Records, {
       steps: stepsOf,
       eventSteps: (event) => eventSteps(event, clock.now()),
+      importedDaySteps: createImportedDays(host, keepMs),
       page: upToDate(createPages(host, keepMs)),
       timings: upToDate(createTimings(host, keepMs)),
       sums: upToDate(sums),

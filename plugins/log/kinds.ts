@@ -2,8 +2,8 @@
 import type { LogFilter, LogKind, UsageRecord } from '../../core/contracts/records.ts';
 import { IS_CALL } from './tables.ts';
 
-/** A kind of sums. `use` and `error` are the usual ones: served, and refused. */
-export type SumKind = LogKind | 'failed' | 'aborted' | 'recovered' | 'failed-paid' | 'refused-paid';
+/** A kind of sums. `use` and `error` are the usual ones: served, and refused. `imported`: calls of another gateway, without lines. */
+export type SumKind = LogKind | 'failed' | 'aborted' | 'recovered' | 'failed-paid' | 'refused-paid' | 'imported';
 /** A set of kinds; undefined: all. */
 export type SumKinds = readonly SumKind[] | undefined;
 
@@ -33,6 +33,8 @@ const OF_EVENTS: readonly Kind[] = (['top-up', 'manage', 'system', 'refund', 'lo
 const namesOf = (kinds: readonly Kind[]): readonly SumKind[] => kinds.map(({ name }) => name);
 /** Kinds of calls. */
 export const CALLS = namesOf(OF_CALLS);
+/** Kinds of calls that statistics count. */
+export const COUNTED: readonly SumKind[] = [...CALLS, 'imported'];
 /** Kinds of records. */
 export const RECORDS = namesOf(OF_RECORDS);
 /** Kinds of calls that were refused or failed, and cost nothing. */

@@ -6,6 +6,7 @@ import { msOf, timeOf } from './ids.ts';
 import { CALLS, sqlList } from './kinds.ts';
 import { LASTING_MODEL } from './sum-tables.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
+import { tokensOfSum } from './tokens.ts';
 
 /** The state of the roll-up, for writers of lines. */
 export interface Rolled {
@@ -43,13 +44,18 @@ export async function rollUp(store: Store, rolled: Rolled, nowMs: number, goesOn
       {
         sql: `INSERT INTO usage_day (${SUM_KEY}, ${ADDED.join(', ')})
           SELECT CAST(? AS BIGINT), account_id, kind, key_id, ${LASTING_MODEL}, channel, department_id,
-            ${ADDED.map((column) => `SUM(${column})`).join(', ')}
+            ${ADDED.map((column) => `SUM(${ofHour(column)})`).join(', ')}
           FROM usage_hour WHERE begin_ms = ? AND kind IN (${sqlList(CALLS)}) GROUP BY 2, 3, 4, 5, 6, 7
           ${addTo('usage_day')}`,
         params: [dayOf(hourMs), hourMs],
       },
     ]);
   }
+}
+
+/** A column of an hour, as its day adds it up. */
+function ofHour(column: (typeof ADDED)[number]): string {
+  return column === 'input' || column === 'output' ? tokensOfSum(column) : column;
 }
 
 /** Hours before this time are rolled up. */

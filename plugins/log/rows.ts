@@ -7,6 +7,7 @@ import { eventsWithin, ofEvents, ofRecords, type Range, recordsWithin, recordWit
 import { msOf } from './ids.ts';
 import { kindsOf, type SumKinds, tablesOf } from './kinds.ts';
 import { kindOf } from './records.ts';
+import { countOfLine } from './tokens.ts';
 
 /** A row of either table; for an event, most columns are null. */
 export interface LineRow {
@@ -52,6 +53,11 @@ export interface LineRow {
   readonly route: string;
 }
 
+/** Counts of tokens and the like. */
+const COUNTS = [
+  ...['input', 'cache_read', 'cache_write', 'cache_write_long', 'input_audio', 'output', 'reasoning', 'output_audio'],
+  ...['input_image', 'output_image', 'characters', 'images'],
+];
 /** Columns that only calls have. */
 const OF_CALLS = [
   ...['key_id', 'style', 'model', 'channel', 'stream', 'outcome', 'status', 'input', 'cache_read', 'cache_write'],
@@ -60,7 +66,8 @@ const OF_CALLS = [
   ...['duration_ms', 'first_byte_ms', 'other', 'repeats', 'route'],
 ];
 const BOTH = 'id, account_id, at_ms, ip';
-const FROM_RECORDS = `SELECT place, run_id, ${BOTH}, CAST(charged AS TEXT) AS amount, NULL AS kind, NULL AS text, ${OF_CALLS.join(', ')}
+const FROM_RECORDS = `SELECT place, run_id, ${BOTH}, CAST(charged AS TEXT) AS amount, NULL AS kind, NULL AS text,
+    ${OF_CALLS.map((column) => (COUNTS.includes(column) ? countOfLine(column) : column)).join(', ')}
   FROM usage_record`;
 const FROM_EVENTS = `SELECT id AS place, 0 AS run_id, ${BOTH}, CAST(amount AS TEXT) AS amount, kind, text, ${OF_CALLS.map((c) => `NULL AS ${c}`).join(', ')}
   FROM account_event`;

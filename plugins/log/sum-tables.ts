@@ -2,7 +2,7 @@
 import type { UsageFilter } from '../../core/contracts/records.ts';
 import type { Clock, Host } from '../../core/plugin.ts';
 import { all, type Condition, condition } from '../../core/sdk.ts';
-import { oneOf } from './conditions.ts';
+import { noneOf, oneOf } from './conditions.ts';
 import { ERRORS, type SumKinds, sqlList } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
 
@@ -54,10 +54,19 @@ const LONGEST_MS = 50;
 /** The maximum growth from one piece to the next. */
 const GROWTH = 4;
 
+/** Whether a filter names few enough accounts that all their rows of a year can be read by one statement. */
+export function areFewAccounts({ accounts }: UsageFilter): boolean {
+  return accounts !== undefined && accounts.length <= FEW;
+}
+
+/** One statement for a whole span; of few accounts. */
+export function wholeSpan(sums: Sums, span: Span, query: SumQuery): Condition {
+  return stepwise(sums, span, query);
+}
+
 /** Yields the rows of all pieces; if the pieces are periods, newest first. */
 export function readSums<Row>(host: Host, sums: Sums, span: Span, query: SumQuery): AsyncGenerator<Row> {
-  const { accounts } = query.filter;
-  const areFew = accounts !== undefined && accounts.length <= FEW;
+  const areFew = areFewAccounts(query.filter);
   return query.isByAccount && !areFew
     ? readByAccounts(host, sums, span, query)
     : readByTime(host, sums, span, query, areFew);
@@ -153,6 +162,8 @@ function statement(
     oneOf('channel', filter.channels),
     oneOf('department_id', filter.departments),
     condition('tag = ?', filter.tag),
+    oneOf('tag', filter.tags),
+    noneOf('tag', filter.otherTags),
   );
   return { sql: `SELECT ${select} FROM ${from} WHERE ${sql} ${groupBy}`, params };
 }

@@ -63,7 +63,7 @@ const OF_CALLS = `key_id, style, model, channel, stream, outcome, status, input,
  *
  * `usage_day`: the same by days (UTC) for statistics, kept after records and hours are deleted. Ended hours are added to it one by one;
  * `usage_rolled` has the last rolled-up hour. A call that is written later (it ran long, or was recovered) is added to the day as well, in the same
- * list: days are as exact as hours. For errors that never reached a channel the model is left out, because clients can invent any number of names.
+ * list: days are as exact as hours. Sums of the kind `imported` are written to the day at once (`imported.ts`). For errors that never reached a channel the model is left out, because clients can invent any number of names.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -2,6 +2,7 @@
 
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import { Groups, type Reach, reached } from '../../core/contracts/groups.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import type { Host, StyleName } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
@@ -103,11 +104,13 @@ export function readModels(
   const require = (name: string, holder?: Holder): ServedModel => {
     const model = find(name);
     if (model !== undefined) return model;
-    // A suggestion must not reveal models that the key may not call.
+    // A suggestion must not reveal models that the key, or its group, may not call.
     const isOpen = holder !== undefined && holder.key.models === undefined;
-    const hint = isOpen ? didYouMean(name, callable) : '';
+    const groups = host.find(Groups);
+    const open = groups === undefined ? callable : callable.filter((each) => isOpen && groups.reachOf(holder, each));
+    const hint = isOpen ? didYouMean(name, open) : '';
     const shortName = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
-    if (isOpen && !name.includes('*') && entries.resolve(name) !== undefined) {
+    if (isOpen && groups === undefined && !name.includes('*') && entries.resolve(name) !== undefined) {
       throw coreErrors.model_not_found(`The model '${shortName}' is off: none of its channels has a key.`);
     }
     throw coreErrors.model_not_found(`There is no model '${shortName}'${hint === '' ? '.' : hint}`);
@@ -143,13 +146,22 @@ export function readModels(
     find,
     require,
     chain,
+    path: entries.path,
     names: () => callable,
     patterns: () => patterns,
     serves: (name) => find(name) !== undefined,
+    isOff: (name) =>
+      (entries.all.has(name) || entries.resolve(name) !== undefined) && find(name) === undefined && !models.has(name),
     channel: (name) => channels.withKey(name),
     counts: { models: entries.all.size - aliasCount, aliases: aliasCount },
     off: [...entries.all].flatMap(([name, { alias }]) => (alias === undefined && !models.has(name) ? [name] : [])),
   };
+}
+
+/** A model as a reach has it: at its channels alone. */
+export function within(model: ServedModel, reach: Reach | undefined): ServedModel {
+  const from = reached(model.from, reach);
+  return from === model.from ? model : { ...model, from };
 }
 
 /** Whether a model can serve clients of a style. */

@@ -30,7 +30,7 @@ export interface KeyRing {
   readonly channels: readonly Channel[];
   /** The positions of keys that are empty, from 1. */
   readonly empty: readonly number[];
-  /** Grows with each call; the remainder is the key that the call uses first. */
+  /** Grows with each call that is no conversation; the remainder is the key that the call uses first. */
   turn: number;
 }
 

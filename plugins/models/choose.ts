@@ -9,8 +9,10 @@
  * of the earlier answer, it is tried first whatever its priority, because the first choice may have failed then. If only the client names
  * the channel, in the sealed data it sends back, that only chooses among the channels of the highest priority.
  *
- * Of a channel with several keys, calls use one after the other. A conversation that depends on one of them continues with it; files and
- * containers at the vendor are created on passthrough routes, which use the first key, so a call that names one uses that key alone.
+ * Of a channel with several keys, a conversation uses one, by rendezvous hashing over the conversation (conversation.ts): prompt caches and
+ * encrypted reasoning belong to one account. Calls that are no conversations use the keys in turn. A conversation that depends on one of the
+ * keys continues with it; files, threads and containers at the vendor are created with the first key, so a call that names one uses that key
+ * alone.
  */
 
 import { keyNameOf } from '../../core/contracts/vendor.ts';
@@ -69,22 +71,59 @@ function bondTo(key: string, isKnown: boolean): Bond {
   return { channel: channelIn(key), key, isKnown };
 }
 
-/** How requests name what is kept at the vendor: files, vector stores, containers, conversations and prompts. */
-const KEPT_AT_VENDOR = ['"file_id"', '"file_ids"', '"vector_store_ids"', '"cntr_', '"container_', '"conv_', '"pmpt_'];
+/** How requests name what is kept at the vendor: files, vector stores, containers, conversations, threads and prompts. */
+const KEPT_AT_VENDOR = [
+  '"thread":',
+  '"file_id"',
+  '"file_ids"',
+  '"vector_store_ids"',
+  '"cntr_',
+  '"container_',
+  '"conv_',
+  '"pmpt_',
+];
 
-/** A channel with the keys that may serve a call, in the order in which they are tried; `turn` rotates them. */
+/** Members of a request whose value is at the vendor. */
+const VENDOR_STATE = ['thread'];
+
+/** Whether a call names what only the account of the first key has. */
+function needsFirstKey({ body }: Pick<Call, 'body'>): boolean {
+  return VENDOR_STATE.some((name) => body.has(name)) || KEPT_AT_VENDOR.some((mark) => body.bytes.includes(mark));
+}
+
+/** What decides which key of a channel is first. */
+export interface KeyChoice {
+  /** Identifies the conversation; undefined: the call is none. */
+  readonly conversation: number | undefined;
+  /** Without a conversation: the key at this position, counted over all calls. */
+  readonly turn: number;
+  /** The account that the conversation depends on. */
+  readonly bond: Bond | undefined;
+}
+
+/** A channel with the keys that may serve a call, in the order in which they are tried. */
 export function keysInOrder(
   channels: readonly Channel[],
-  turn: number,
-  { body }: Pick<Call, 'body'>,
-  bond: Bond | undefined,
+  call: Pick<Call, 'body'>,
+  { conversation, turn, bond }: KeyChoice,
 ): readonly Channel[] {
   if (channels.length === 1) return channels;
-  if (KEPT_AT_VENDOR.some((mark) => body.bytes.includes(mark))) return channels.slice(0, 1);
+  if (needsFirstKey(call)) return channels.slice(0, 1);
   const at = turn % channels.length;
-  const rotated = [...channels.slice(at), ...channels.slice(0, at)];
-  const bound = bond && rotated.find((channel) => keyNameOf(channel) === bond.key);
-  return bound === undefined ? rotated : [bound, ...rotated.filter((channel) => channel !== bound)];
+  const ordered =
+    conversation === undefined
+      ? [...channels.slice(at), ...channels.slice(0, at)]
+      : byHash(channels, (channel) => hash(`${conversation}\n${channel.name}\n${channel.keyNumber}`));
+  const bound = bond && ordered.find((channel) => keyNameOf(channel) === bond.key);
+  return bound === undefined ? ordered : [bound, ...ordered.filter((channel) => channel !== bound)];
+}
+
+/** The highest hash first. */
+function byHash(channels: readonly Channel[], hashOf: (channel: Channel) => number): readonly Channel[] {
+  return channels
+    .map((channel) => ({ channel, rank: hashOf(channel) }))
+    .sort((a, b) => b.rank - a.rank)
+    .map(({ channel }) => channel);
 }
 
 /**
@@ -95,8 +134,8 @@ function score({ channel, model: upstream }: Candidate, keyId: number, model: st
   return -channel.weight / Math.log(uniform);
 }
 
-/** FNV-1a over UTF-16 units, then the finalizer of MurmurHash3, so that similar names get unrelated values. */
-function hash(text: string): number {
+/** 32 bits; not for secrets: FNV-1a over UTF-16 units, then the finalizer of MurmurHash3, so that similar names get unrelated values. */
+export function hash(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

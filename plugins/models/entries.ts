@@ -17,6 +17,8 @@ export interface Entries {
   keyOf(name: string | undefined): string | undefined;
   /** The name at the end of a chain of aliases; undefined if it ends nowhere. */
   resolve(name: string): string | undefined;
+  /** The name, and those that it leads to by aliases; ends with what `resolve` returns, if that is defined. */
+  path(name: string): readonly string[];
 }
 
 /** A name that can be sent to a vendor through a pattern. */
@@ -40,6 +42,12 @@ export function createEntries(section: Readonly<Record<string, ModelEntry>>): En
   const keyOf: Entries['keyOf'] = (name) => (name === undefined || all.has(name) ? name : patternOf(name)?.name);
   const entryOf: Entries['entryOf'] = (name) => all.get(name) ?? patternOf(name)?.entry;
 
+  const path: Entries['path'] = (name) => {
+    const seen = new Set<string>();
+    for (let at: string | undefined = name; at !== undefined && !seen.has(at); at = entryOf(at)?.alias) seen.add(at);
+    return [...seen];
+  };
+
   return {
     all,
     names: names!,
@@ -47,15 +55,11 @@ export function createEntries(section: Readonly<Record<string, ModelEntry>>): En
     patternOf,
     entryOf,
     keyOf,
+    path,
     resolve(name) {
-      const seen = new Set<string>();
-      for (let at = name; !seen.has(at); ) {
-        seen.add(at);
-        const entry = entryOf(at);
-        if (entry?.alias === undefined) return entry && at;
-        at = entry.alias;
-      }
-      return undefined;
+      const last = path(name).at(-1)!;
+      const entry = entryOf(last);
+      return entry?.alias === undefined && entry !== undefined ? last : undefined;
     },
   };
 }

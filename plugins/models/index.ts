@@ -2,6 +2,7 @@
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog, type ChannelState, type ChannelStatus } from '../../core/contracts/catalog.ts';
 import { Configuring } from '../../core/contracts/configuring.ts';
+import { Groups } from '../../core/contracts/groups.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../../core/plugin.ts';
 import { addModels } from './add-models.ts';
 import { createRetryBudget } from './budget.ts';
-import { type ModelCatalog, readModels } from './catalog.ts';
+import { type ModelCatalog, readModels, type ServedModel, within } from './catalog.ts';
 import { type Channels, type Configured, readChannels } from './channels.ts';
 import { diagnose } from './diagnosis.ts';
 import { didYouMean } from './entries.ts';
@@ -77,7 +78,7 @@ export default definePlugin({
   errors,
   sections: { channels, models },
   migrations,
-  wants: [Keys, Prices, Configuring, Audit],
+  wants: [Keys, Groups, Prices, Configuring, Audit],
   provides: [Catalog],
   create(host, config) {
     const state = host.lasting({ name: 'models.health', version: 1, make: createHealthState });
@@ -101,6 +102,7 @@ export default definePlugin({
           health,
           budget,
           styles: host.styles(),
+          reachOf: (x) => host.find(Groups)?.reachFor(x),
           allows: (who, name) => allows(who.identity, name),
         });
         read = {
@@ -118,10 +120,12 @@ export default definePlugin({
     };
     host.provide(Catalog, {
       require: (name, holder) => ready().catalog.require(name, holder),
+      path: (name) => ready().catalog.path(name),
       chain: (name, style) => ready().catalog.chain(name, style),
       names: () => ready().catalog.names(),
       patterns: () => ready().catalog.patterns(),
       serves: (name) => ready().catalog.serves(name),
+      isOff: (name) => ready().catalog.isOff(name),
       channel: (name) => ready().catalog.channel(name),
       facts: (name) => factsOf(name, { catalog: ready().catalog, health, recent: byModel, styles: host.styles() }),
       channels: () => channelStatus(ready().channels, ready().catalog, health, host.clock, byChannel),
@@ -135,9 +139,18 @@ export default definePlugin({
     // Without the plugin `keys`, keys are not restricted.
     const allows = (holder: Holder | undefined, name: string): boolean =>
       holder === undefined || (host.find(Keys)?.allows(holder.key, name) ?? true);
+    /** The model of a name with those channels that the caller reaches; undefined: it may not call it. */
+    const visible = (holder: Holder | undefined, name: string): ServedModel | undefined => {
+      if (!allows(holder, name)) return undefined;
+      const model = ready().catalog.require(name, holder);
+      const groups = host.find(Groups);
+      if (groups === undefined || holder === undefined) return model;
+      const reach = groups.reachOf(holder, name);
+      return reach && within(model, reach);
+    };
 
     return {
-      route: (x) => (x.style === undefined ? undefined : ready().offers.pull(x, x.style.name)),
+      route: (x, ordered) => (x.style === undefined ? undefined : ready().offers.pull(x, x.style.name, ordered)),
       *explain(x) {
         const { catalog, offers } = ready();
         const { name, entry } = catalog.require(x.call.model, x.identity);
@@ -156,7 +169,7 @@ export default definePlugin({
       },
       routes: listRoutes(
         () => ready().catalog,
-        allows,
+        visible,
         (name) => host.find(Prices)?.sells(name) ?? true,
         () => namesOfPatterns(ready().catalog, vendorLists),
       ),
@@ -170,11 +183,14 @@ export default definePlugin({
             const names = await listModels(host, configuredAt(name));
             const { catalog } = ready();
             const known = names.map((model) => [model, ...publicNames(catalog, name, model)]);
-            if (add !== true) return known.map((line) => line.join('\t')).join('\n');
+            if (add !== true) {
+              const json = known.map(([model, ...others]) => ({ model, names: others }));
+              return { text: known.map((line) => line.join('\t')).join('\n'), json };
+            }
             const missing = known.flatMap(([model, ...others]) => (others.length === 0 ? [model!] : []));
             const service = { configuring: host.use(Configuring), audit: host.find(Audit) };
             if (missing.length > 0) await addModels(service, missing, name);
-            return missing.join('\n');
+            return { text: missing.join('\n'), json: missing };
           },
         },
       ],

@@ -79,7 +79,8 @@ export const geminiList: ListStyle = {
     // In this format 0 stands for an unknown number.
     inputTokenLimit: context ?? 0,
     outputTokenLimit: maxOutput ?? 0,
-    supportedGenerationMethods: ['generateContent', 'countTokens'],
+    // No method of this format is served.
+    supportedGenerationMethods: [],
   }),
 };
 

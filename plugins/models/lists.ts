@@ -2,33 +2,49 @@
 
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
-import type { ApiRequest, Caller, Json, Route } from '../../core/plugin.ts';
+import { type ApiRequest, type Caller, type Json, type Route, type Schema, schema } from '../../core/plugin.ts';
 import type { ModelCatalog, ServedModel } from './catalog.ts';
 import { smallest } from './facts.ts';
 import { geminiList, type Listed, type ListStyle, messagesList, plainList } from './list-styles.ts';
 
-/** The routes. `allows` returns whether a key may call a public name, `sells` whether it can be called, which needs a price, `matched` the known names of patterns. */
+/** The pages of the second and of the third format; the first has none. */
+const LIST_QUERY: Schema = schema({
+  type: 'object',
+  properties: {
+    limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'Models per page, with `anthropic-version`.' },
+    after_id: { type: 'string', description: 'The model before the page, with `anthropic-version`.' },
+    before_id: { type: 'string', description: 'The model after the page, with `anthropic-version`.' },
+    pageSize: { type: 'integer', minimum: 0, description: 'Models per page, with `x-goog-api-key`.' },
+    pageToken: { type: 'string', description: 'The `nextPageToken` of the page before, with `x-goog-api-key`.' },
+  },
+});
+
+/** The routes. `visible` returns a model as a key may call it (undefined: it may not), `sells` whether it can be called, which needs a price, `matched` the known names of patterns. */
 export function listRoutes(
   catalog: () => ModelCatalog,
-  allows: (holder: Holder | undefined, name: string) => boolean,
+  visible: (holder: Holder | undefined, name: string) => ServedModel | undefined,
   sells: (name: string) => boolean,
   matched: () => readonly string[],
 ): readonly Route[] {
   function all(request: ApiRequest, style: ListStyle): Json {
-    const visible = [...catalog().names(), ...matched()].filter((name) => allows(request.holder, name) && sells(name));
+    const names = [...catalog().names(), ...matched()].filter(sells);
     return style.list(
-      visible.map((name) => listed(name, catalog().require(name))),
+      names.flatMap((name) => {
+        const model = visible(request.holder, name);
+        return model === undefined ? [] : [listed(name, model)];
+      }),
       request.query,
     );
   }
   function one(request: ApiRequest, style: ListStyle): Json {
     const name = request.params.id ?? '';
-    const model = catalog().require(name, request.holder);
+    catalog().require(name, request.holder);
+    const model = visible(request.holder, name);
     // The same error as for a missing model, so that it does not reveal models that the key may not call.
-    if (!allows(request.holder, name)) throw coreErrors.model_not_found(`There is no model '${name}'.`);
+    if (model === undefined) throw coreErrors.model_not_found(`There is no model '${name}'.`);
     return style.one(listed(name, model));
   }
-  const route = (path: string, summary: string, handle: Route['handle']): Route => ({
+  const route = (path: string, name: string, summary: string, handle: Route['handle']): Route => ({
     method: 'GET',
     path,
     access: ['key'],
@@ -37,6 +53,9 @@ export function listRoutes(
     cors: true,
     about: {
       summary,
+      name,
+      params: { id: { type: 'string', description: 'The name of a model.', examples: ['example-model'] } },
+      ...(!path.includes(':') && { query: LIST_QUERY }),
       tag: 'Models',
       credentials: ['key'],
       errors: ['model_not_found', 'invalid_request_error'],
@@ -46,11 +65,11 @@ export function listRoutes(
   });
   const [every, single] = ['Lists the models that the key may call.', 'Returns a model.'] as const;
   return [
-    route('/v1/models', every, (request) => all(request, styleFor(request))),
-    route('/v1/models/:id*', single, (request) => one(request, styleFor(request))),
+    route('/v1/models', 'listModels', every, (request) => all(request, styleFor(request))),
+    route('/v1/models/:id*', 'getModel', single, (request) => one(request, styleFor(request))),
     // The path of older clients of the third format.
-    route('/v1beta/models', every, (request) => all(request, geminiList)),
-    route('/v1beta/models/:id*', single, (request) => one(request, geminiList)),
+    route('/v1beta/models', 'listModelsInPages', every, (request) => all(request, geminiList)),
+    route('/v1beta/models/:id*', 'getModelInPages', single, (request) => one(request, geminiList)),
   ];
 }
 

@@ -57,7 +57,7 @@ export function createProbe(host: Host, channels: Channels, catalog: ModelCatalo
         method: 'POST',
         model,
         path: typeof dialect.path === 'string' ? dialect.path : dialect.path(call, offer, NOBODY),
-        headers: dialect.headers(channel, call, undefined),
+        headers: dialect.headers(channel, call, undefined, way.quirks),
         body: (dialect.request?.({ ...body }, offer, NO_FILES, UNHEARD) ?? body) as JsonObject,
       };
     }

@@ -72,7 +72,7 @@ const channelFields = {
     maxItems: 100,
     items: { type: 'string' },
     description:
-      'Several API keys, instead of `key`: they are used in turn, and one that is refused or rate limited is paused. Empty ones are left out.',
+      'Several API keys, instead of `key`: a conversation uses one of them, and one that is refused or rate limited is paused. Empty ones are left out.',
   },
   proxy: {
     ...proxySchema,
@@ -181,7 +181,7 @@ export const models = schema<Readonly<Record<string, ModelEntry>>>({
       free: { type: 'boolean', default: false, description: 'True: calls cost nothing.' },
       strict: { type: 'boolean', description: 'True: translations that would change the answer are refused.' },
       quirks: quirksSchema,
-      price: { description: 'Its price, unless `prices` has one; `list`: the list price of its vendor.' },
+      price: { description: 'Its price, instead of one in `prices`; `list`: the list price of its vendor.' },
     },
   },
 });

@@ -13,7 +13,8 @@ import type { OAuthSettings } from '../../core/contracts/site.ts';
 import type { Host } from '../../core/plugin.ts';
 import { allowPlain, boundedFetch, NotAccepted, type Provider, TIMEOUT_S, textOf } from './provider.ts';
 
-const PUBLIC = 'https://github.com';
+/** The usual server. */
+export const PUBLIC = 'https://github.com';
 
 /** `issuer`: a GitHub Enterprise server, `https://github.example.com`. */
 export function createGithub(

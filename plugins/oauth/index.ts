@@ -11,7 +11,10 @@ import { createLinks } from './links.ts';
 import { createOidc } from './oidc.ts';
 import type { Provider } from './provider.ts';
 
-/** An identity is a provider and its subject: the same subject at another provider is another user. */
+/**
+ * An identity is a provider and its subject: the same subject at another provider is another user. `issuer`: the link is valid only while the
+ * provider of this name is that one; NULL: it was made by a sign-in here.
+ */
 const migrations: readonly Migration[] = [
   {
     id: 1,
@@ -26,6 +29,12 @@ const migrations: readonly Migration[] = [
         UNIQUE (account_id, provider)
       ) STRICT`,
     ],
+  },
+  {
+    id: 2,
+    title: 'the issuer of identities that another program recorded',
+    compatibleFrom: 1,
+    sql: ['ALTER TABLE oauth_link ADD COLUMN issuer TEXT'],
   },
 ];
 
@@ -65,7 +74,7 @@ export default definePlugin({
         return settings().map(([name]) => ({ name, label: providerOf(name).label }));
       },
       ...createFlows(host, () => host.find(Site)!, providerOf),
-      ...createLinks(host, () => settings().map(([name]) => name)),
+      ...createLinks(host, () => new Map(settings())),
     });
     return {
       report: () => settings().map(([name, { type }]) => `sign-in with ${name} (${type})`),

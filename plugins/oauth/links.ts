@@ -3,25 +3,29 @@
  * address.
  */
 import { Accounts } from '../../core/contracts/accounts.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import type { Identity, OAuth } from '../../core/contracts/oauth.ts';
+import type { OAuthSettings } from '../../core/contracts/site.ts';
 import type { Host } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
+import { PUBLIC } from './github.ts';
 
 /** The part of the service about linked accounts. */
-export type Links = Pick<OAuth, 'accountOf' | 'bind' | 'bindSteps' | 'unbind' | 'bindings'>;
+export type Links = Pick<OAuth, 'accountOf' | 'adoptSteps' | 'bind' | 'bindSteps' | 'unbind' | 'bindings'>;
 
-/** Creates it. `configured`: the currently configured providers. */
-export function createLinks(host: Host, configured: () => readonly string[]): Links {
+/** Creates it. `configured`: the currently configured providers, by name. */
+export function createLinks(host: Host, configured: () => ReadonlyMap<string, OAuthSettings>): Links {
   const { store, clock } = host;
   const accounts = host.use(Accounts);
 
   async function accountOf({ provider, subject }: Identity): Promise<number | undefined> {
-    const sql = 'SELECT account_id AS id FROM oauth_link WHERE provider = ? AND subject = ?';
-    const id = (await store.one<{ id: number }>(sql, provider, subject))?.id;
-    if (id === undefined) return undefined;
-    if ((await accounts.person(id))?.deletedMs === undefined) return id;
-    // A user whose account was deleted may create another one.
+    const sql = 'SELECT account_id AS id, issuer FROM oauth_link WHERE provider = ? AND subject = ?';
+    const row = await store.one<{ id: number; issuer: string | null }>(sql, provider, subject);
+    if (row === undefined) return undefined;
+    const { id, issuer } = row;
+    const isOfProvider = issuer === null || issuer === issuerOf(configured().get(provider));
+    if (isOfProvider && (await accounts.person(id))?.deletedMs === undefined) return id;
+    // A user whose account was deleted may create another one; and an identity of another issuer is another user.
     await store.run(
       'DELETE FROM oauth_link WHERE provider = ? AND subject = ? AND account_id = ?',
       provider,
@@ -43,6 +47,28 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
     accountOf,
     bindSteps,
 
+    async adoptSteps(accountId, { type, issuer: given, name, subject }) {
+      const issuer = plainUrl(given);
+      const providers = [...configured()];
+      const [known] = providers.find(([, each]) => each.type === type && issuerOf(each) === issuer) ?? [];
+      if (known === undefined && providers.some(([other]) => other === name))
+        return `the provider ${name} of console.oauth is not ${issuer}`;
+      const provider = known ?? name;
+      const sql = 'SELECT account_id AS id FROM oauth_link WHERE provider = ? AND subject = ?';
+      if ((await store.one(sql, provider, subject)) !== undefined) return 'an account here is linked to it';
+      return {
+        provider,
+        isConfigured: known !== undefined,
+        steps: [
+          {
+            sql: `INSERT INTO oauth_link (provider, subject, account_id, created_ms, issuer) VALUES (?, ?, ?, ?, ?)
+              ON CONFLICT DO NOTHING`,
+            params: [provider, subject, accountId, clock.now(), issuer],
+          },
+        ],
+      };
+    },
+
     async bind(accountId, identity, along = []) {
       const { provider } = identity;
       let owner = await accountOf(identity);
@@ -58,7 +84,7 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
     },
 
     async unbind(accountId, provider, { keepOne = false, along = [] } = {}) {
-      const others = keepOne ? configured().filter((name) => name !== provider) : [];
+      const others = keepOne ? [...configured().keys()].filter((name) => name !== provider) : [];
       const list = ["''", ...others.map(() => '?')].join(', ');
       const isOneLeft = `AND EXISTS (SELECT 1 FROM oauth_link WHERE account_id = ? AND provider IN (${list}))`;
       const failed = await store.atomic([
@@ -70,6 +96,7 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
         ...along,
       ]);
       if (failed === undefined) return true;
+      if (failed !== 'there') throw notWritten(failed);
       const sql = 'SELECT 1 AS here FROM oauth_link WHERE account_id = ? AND provider = ?';
       if ((await store.one(sql, accountId, provider)) === undefined) return false;
       throw errors.last_login_method();
@@ -78,4 +105,15 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
     bindings: (accountId) =>
       store.all('SELECT provider, subject FROM oauth_link WHERE account_id = ? ORDER BY provider', accountId),
   };
+}
+
+/** The issuer of a provider, to be compared; undefined if it is not configured. */
+function issuerOf(settings: OAuthSettings | undefined): string | undefined {
+  if (settings === undefined) return undefined;
+  return plainUrl(settings.issuer ?? (settings.type === 'github' ? PUBLIC : ''));
+}
+
+/** A URL with its host in lower case and without slashes at its end. */
+function plainUrl(url: string): string {
+  return (URL.canParse(url) ? new URL(url).href : url).replace(/\/+$/, '');
 }

@@ -1,11 +1,11 @@
 /** Plans paid from the balance: order, payment and subscription are written in one list. */
 import type { Account } from '../../core/contracts/accounts.ts';
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { type Plan, Subscriptions } from '../../core/contracts/subscriptions.ts';
-import type { Host } from '../../core/plugin.ts';
+import type { Host, Step } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
 import { moneyText } from './money.ts';
 import type { OrderRecord, Orders } from './orders.ts';
@@ -18,7 +18,7 @@ const NO_CURRENCY = '';
 /**
  * Sells `plan`, which has a price, to an account. Refuses: 400 `invalid_plan`, 409 `insufficient_balance`, `other_plan_runs`, `no_room`.
  */
-export type BalanceSale = (account: Account, plan: Plan, actor: Actor) => Promise<OrderRecord>;
+export type BalanceSale = (account: Account, plan: Plan, actor: Actor, along: readonly Step[]) => Promise<OrderRecord>;
 
 export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
   const ledger = host.use(Ledger);
@@ -26,7 +26,7 @@ export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
   /** A hundredth of a currency unit is a whole number of micro-quota. */
   const inMicro = (cents: bigint): bigint => (cents * BigInt(ledger.perUnit) * MICRO) / 100n;
 
-  return async ({ id: accountId }, plan, actor) => {
+  return async ({ id: accountId }, plan, actor, along) => {
     const cents = BigInt(plan.priceCents ?? 0);
     const price = inMicro(cents);
     // Otherwise a user could renew it from its own balance forever, and gain balance each time.
@@ -67,6 +67,7 @@ export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
         object: `order ${tradeNo}`,
         facts: { account: accountId, provider: BALANCE, money, quota: Number(plan.balance / MICRO), plan: plan.name },
       }) ?? []),
+      ...along,
     ]);
     if (failed !== undefined) refuseSale(failed, plan, money);
     subscriptions.changed(accountId);
@@ -83,6 +84,6 @@ function refuseSale(failed: string, { name }: Plan, money: string): never {
     case 'no_room':
       throw coreErrors.no_room();
     default:
-      throw new Error(`a plan could not be sold: ${failed}`);
+      throw notWritten(failed);
   }
 }

@@ -1,7 +1,10 @@
-/** Redemption codes: 128 random bits each, found by their hash, encrypted so that administrators can read them, redeemable once. */
+/**
+ * Redemption codes: 128 random bits each, found by their hash, encrypted so that administrators can read them, redeemable once. Codes of
+ * other gateways can be any text.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { Audit } from '../../core/contracts/audit.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { RedemptionCode, RedemptionCodes } from '../../core/contracts/payments.ts';
 import { Records } from '../../core/contracts/records.ts';
@@ -25,8 +28,9 @@ interface Row {
 
 const COLUMNS =
   'id, hash, sealed, name, CAST(quota AS TEXT) AS quota, enabled, created_by, created_ms, expires_ms, used_by, used_ms';
-const INSERT = `INSERT INTO redemption_code (id, hash, sealed, name, quota, created_by, created_ms, expires_ms)
-  SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ?, ?, ?, ?, ? FROM redemption_code`;
+const INSERT = `INSERT INTO redemption_code (id, hash, sealed, name, quota, created_by, created_ms, expires_ms, enabled)
+  SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ? FROM redemption_code`;
+const ADOPT = `${INSERT} WHERE TRUE ON CONFLICT (hash) DO NOTHING`;
 const USE = `UPDATE redemption_code SET used_by = ?, used_ms = ?
   WHERE id = ? AND quota = ? AND used_by IS NULL AND enabled = 1 AND deleted_ms IS NULL
     AND (expires_ms IS NULL OR expires_ms > ?)`;
@@ -45,6 +49,9 @@ export function createCodes(host: Host): RedemptionCodes & {
     const row = await store.one<Row>(`SELECT ${COLUMNS} FROM redemption_code WHERE id = ? AND deleted_ms IS NULL`, id);
     return row && toCode(row);
   }
+
+  const findCode = (code: string): Promise<Row | undefined> =>
+    store.one<Row>(`SELECT ${COLUMNS} FROM redemption_code WHERE hash = ? AND deleted_ms IS NULL`, hashOf(code));
 
   function codeOf({ hash, sealed }: Row): string {
     try {
@@ -80,31 +87,41 @@ export function createCodes(host: Host): RedemptionCodes & {
       return [{ what, steps: [{ sql: `UPDATE redemption_code SET sealed = ''` }] }];
     },
 
-    async create({ name, quota, count, expiresMs }, actor) {
+    async create({ name, quota, count, expiresMs }, actor, along = []) {
       const nowMs = clock.now();
       checkEnd(expiresMs, nowMs);
       const codes = Array.from({ length: count }, () => randomBytes(16).toString('hex'));
       const steps = codes.map((code) => {
         const hash = hashOf(code);
         const sealed = vault.seal(placeOf(hash), code);
-        return { sql: INSERT, params: [hash, sealed, name, quota, actor.accountId ?? 0, nowMs, expiresMs ?? null] };
+        return { sql: INSERT, params: [hash, sealed, name, quota, actor.accountId ?? 0, nowMs, expiresMs ?? null, 1] };
       });
       const facts = { name, count, quota: Number(quota / MICRO) };
-      await store.atomic([...steps, ...audit({ actor, action: 'redemption.create', object: '', facts })]);
+      const failed = await store.atomic([
+        ...steps,
+        ...audit({ actor, action: 'redemption.create', object: '', facts }),
+        ...along,
+      ]);
+      if (failed !== undefined) throw notWritten(failed);
       return codes;
     },
 
-    async search({ text = '', state, offset, limit }) {
+    async search({ text = '', state, before, offset, limit }) {
       const named = either(
         mentions('name', text),
         condition('id = ?', /^\d{1,15}$/.test(text) ? Number(text) : undefined),
       );
-      const filter = all(condition('deleted_ms IS NULL'), named, ...conditionsOf(state, clock.now()));
+      const filter = all(
+        condition('deleted_ms IS NULL'),
+        named,
+        condition('id < ?', before),
+        ...conditionsOf(state, clock.now()),
+      );
       const { total, rows } = await readPage<Row>(store, 'redemption_code', COLUMNS, filter, { offset, limit });
       return { total, items: rows.map(toCode) };
     },
 
-    async change(id, { name, quota, expiresMs, enabled }, actor) {
+    async change(id, { name, quota, expiresMs, enabled }, actor, along = []) {
       const code = await get(id);
       if (code === undefined) throw coreErrors.code_not_found(id);
       if (expiresMs !== null) checkEnd(expiresMs, clock.now());
@@ -132,8 +149,10 @@ export function createCodes(host: Host): RedemptionCodes & {
             enabled: next.enabled,
           },
         }),
+        ...along,
       ]);
-      if (failed !== undefined) throw errors.code_used(id);
+      if (failed === 'used') throw errors.code_used(id);
+      if (failed !== undefined) throw notWritten(failed);
       return { ...code, ...next };
     },
 
@@ -166,18 +185,33 @@ export function createCodes(host: Host): RedemptionCodes & {
       return dead.length;
     },
 
-    async redeem(account, written, actor) {
+    async adoptSteps({ code, name, quota, expiresMs, enabled }) {
+      const hash = hashOf(code);
+      if ((await store.one('SELECT 1 AS one FROM redemption_code WHERE hash = ?', hash)) !== undefined)
+        return undefined;
+      const sealed = vault.seal(placeOf(hash), code);
+      const params = [hash, sealed, name, quota, 0, clock.now(), expiresMs ?? null, enabled ? 1 : 0];
+      return [{ sql: ADOPT, params, must: 'code_exists' }];
+    },
+
+    async withdrawSteps(code) {
+      const row = await findCode(code);
+      if (row === undefined || row.enabled === 0 || row.used_by !== null) return undefined;
+      const sql = 'UPDATE redemption_code SET enabled = 0 WHERE id = ? AND used_by IS NULL';
+      return [{ sql, params: [row.id], must: 'code_used' }];
+    },
+
+    async redeem(account, written, actor, along = []) {
       const nowMs = clock.now();
-      const hash = hashOf(written.trim().toLowerCase());
-      const row = await store.one<Row>(
-        `SELECT ${COLUMNS} FROM redemption_code WHERE hash = ? AND deleted_ms IS NULL`,
-        hash,
-      );
+      // Own codes are in lower case; those of other gateways are as they were sold.
+      const typed = written.trim();
+      const row = (await findCode(typed)) ?? (await findCode(typed.toLowerCase()));
       if (row === undefined) return refuseCode();
+      const hash = Buffer.from(row.hash);
       const quota = BigInt(row.quota);
       const failed = await store.atomic([
         { sql: USE, params: [account.id, nowMs, row.id, quota, nowMs], must: 'good' },
-        ...ledger.creditSteps(account.id, quota, `code:${Buffer.from(hash).toString('hex')}`, 'redemption code'),
+        ...ledger.creditSteps(account.id, quota, `code:${hash.toString('hex')}`, 'redemption code'),
         ...(host.find(Records)?.eventSteps({
           accountId: account.id,
           kind: 'top-up',
@@ -191,9 +225,10 @@ export function createCodes(host: Host): RedemptionCodes & {
           object: `redemption code ${row.id}`,
           facts: { account: account.id, quota: Number(quota / MICRO) },
         }),
+        ...along,
       ]);
-      if (failed === 'no_room') throw coreErrors.no_room();
-      if (failed !== undefined) refuseCode();
+      if (failed === 'good' || failed === 'credited_before') refuseCode();
+      if (failed !== undefined) throw notWritten(failed);
       return quota;
     },
   };

@@ -3,7 +3,7 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import type { Buyer, OrderDocument, Payments, Seller } from '../../core/contracts/payments.ts';
 import type { Host } from '../../core/plugin.ts';
 import { moneyText, readDecimal } from './money.ts';
-import { type OrderRecord, type Orders, orderOf } from './orders.ts';
+import { IMPORTED, type OrderRecord, type Orders, orderOf } from './orders.ts';
 import type { SellerSection } from './section.ts';
 import { isPaid, returned } from './states.ts';
 
@@ -124,6 +124,8 @@ export function createDocuments(host: Host, orders: Orders, seller: SellerSectio
         const order = await orders.find(tradeNo);
         // What the balance pays for was invoiced when the balance was bought.
         if (order === undefined || !isPaid(order) || order.currency === '') return [];
+        // What another gateway sold, it has invoiced.
+        if (order.provider === IMPORTED) return [];
         if (accountId !== undefined && order.accountId !== accountId) return [];
         const rows = await readRows(order.id);
         if (await issueNext(order, rows)) continue;

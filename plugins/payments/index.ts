@@ -6,7 +6,15 @@ import { Payments } from '../../core/contracts/payments.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { type Answer, answer, definePlugin, type Host, type Invariant, type Route } from '../../core/plugin.ts';
+import {
+  type Answer,
+  answer,
+  definePlugin,
+  type Host,
+  type Invariant,
+  type Route,
+  type RouteAbout,
+} from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createBalanceSale } from './balance.ts';
 import { createCodes } from './codes.ts';
@@ -117,6 +125,7 @@ function noticeRoutes(host: Host, provider: Provider, settlement: Settlement): r
     takes: 'bytes',
     maxBody: LARGEST,
     access: 'public',
+    about: aboutOf(provider, method),
     async handle(request) {
       try {
         const notice = await notices.read(request);
@@ -132,6 +141,20 @@ function noticeRoutes(host: Host, provider: Provider, settlement: Settlement): r
       }
     },
   }));
+}
+
+function aboutOf({ name, notices: { methods, fields } }: Provider, method: 'GET' | 'POST'): RouteAbout {
+  const parts = { type: 'object', additionalProperties: fields === undefined ? true : { type: 'string' } };
+  return {
+    summary: `Receives a notification of ${name}.`,
+    notes: `For ${name}, which signs it; clients have no use for it.`,
+    name: `notifyOf${name[0]!.toUpperCase()}${name.slice(1)}${method === methods.at(-1) ? '' : 'ByGet'}`,
+    tag: 'Top-up',
+    credentials: [],
+    ...(method === 'POST' && { request: parts, requestType: fields ?? 'application/json' }),
+    answer: 'text/plain',
+    otherRefusals: { 400: 'text/plain', 409: 'text/plain' },
+  };
 }
 
 const TIDY_MS = 60_000;

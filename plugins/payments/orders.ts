@@ -1,9 +1,9 @@
 /** Stored orders, and the one way to change their state. */
 import { randomBytes } from 'node:crypto';
-import type { Order, OrderOrder, OrderSearch, OrderState } from '../../core/contracts/payments.ts';
+import type { AdoptedOrder, Order, OrderOrder, OrderSearch, OrderState } from '../../core/contracts/payments.ts';
 import type { Clock, Step, Store, Value } from '../../core/plugin.ts';
 import { all, condition, contains, readPage, orderOf as sorted } from '../../core/sdk.ts';
-import { moneyText } from './money.ts';
+import { moneyText, readDecimal, timesInMinor } from './money.ts';
 import { type Books, leadsTo, returned } from './states.ts';
 
 /** An order with its amounts. */
@@ -32,6 +32,8 @@ export interface OrderChanges {
   readonly taken?: bigint;
   readonly completedMs?: number;
 }
+
+const ONE = { digits: 1n, scale: 0 };
 
 /** How long an order can be paid. The card provider accepts half an hour to a day. */
 const LIVES_MS = 2 * 3_600_000;
@@ -79,6 +81,14 @@ const INSERT = `INSERT INTO top_up
       completed_ms, expires_ms)
   SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM top_up`;
 
+/** The provider of orders that were paid at another gateway. */
+export const IMPORTED = 'imported';
+const ADOPT = `INSERT INTO top_up
+    (id, account_id, provider, method, trade_no, kind, plan, product, amount, quota, money, currency, state, credited, created_ms,
+      completed_ms, expires_ms, note)
+  SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM top_up WHERE TRUE
+  ON CONFLICT (trade_no) DO NOTHING`;
+
 /** The disputed amount of an order, without one of its disputes. */
 const HELD = '(SELECT COALESCE(SUM(amount), 0) FROM payment_dispute WHERE order_id = ? AND dispute <> ?)';
 
@@ -86,6 +96,8 @@ export interface Orders {
   create(order: NewOrder): Promise<OrderRecord>;
   /** The step that inserts a paid and credited order, for the list that does both. */
   createPaid(order: NewOrder): { readonly tradeNo: string; readonly step: Step };
+  /** The steps that insert an order of another gateway; undefined: there is one with its number, or it cost nothing. `must`: `order_exists`. */
+  adopt(order: AdoptedOrder): Promise<readonly Step[] | undefined>;
   find(tradeNo: string): Promise<OrderRecord | undefined>;
   /** Finds an order by the provider's id of its payment. */
   findPayment(provider: string, payment: string): Promise<OrderRecord | undefined>;
@@ -126,6 +138,16 @@ export function createOrders(store: Store, clock: Clock): Orders {
       return { tradeNo, step: { sql: INSERT, params } };
     },
 
+    async adopt({ from, tradeNo, plan, quota, money: paid, currency, createdMs, completedMs, ...order }) {
+      const decimal = readDecimal(paid);
+      const money = decimal === undefined ? 0n : timesInMinor(decimal, ONE, currency);
+      if (money === 0n || (await find(tradeNo)) !== undefined) return undefined;
+      const kind = plan === undefined ? 'quota' : 'plan';
+      const facts = { provider: IMPORTED, kind, plan, product: undefined, quota, money, currency } as const;
+      const ended = ['success', quota, createdMs, completedMs, createdMs, `imported from ${from}`];
+      return [{ sql: ADOPT, params: [...valuesOf({ ...order, ...facts }, tradeNo), ...ended], must: 'order_exists' }];
+    },
+
     async findPayment(provider, payment) {
       if (payment === '') return undefined;
       const row = await store.one<Row>(
@@ -136,12 +158,13 @@ export function createOrders(store: Store, clock: Clock): Orders {
       return row && toRecord(row);
     },
 
-    async search({ accountId, text, state, provider, sort, offset, limit }) {
+    async search({ accountId, text, state, provider, before, sort, offset, limit }) {
       const filter = all(
         condition('account_id = ?', accountId),
         contains('trade_no', text),
         condition('state = ?', state),
         condition('provider = ?', provider),
+        condition('id < ?', before),
       );
       const { total, rows } = await readPage<Row>(
         store,

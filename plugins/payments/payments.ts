@@ -148,6 +148,7 @@ export function createPayments(
     offer: { providers: described, smallest, largest, amounts },
     codes,
     ...documents,
+    adoptOrderSteps: orders.adopt,
 
     quote(name, units) {
       const provider = require(name);
@@ -191,8 +192,8 @@ export function createPayments(
       }
     },
 
-    async payFromBalance(account, plan, actor) {
-      return orderOf(await sellFromBalance(account, await planFor(account, plan), actor));
+    async payFromBalance(account, plan, actor, along = []) {
+      return orderOf(await sellFromBalance(account, await planFor(account, plan), actor, along));
     },
 
     async order(tradeNo, accountId) {

@@ -92,6 +92,8 @@ export interface Provider {
   readonly notices: {
     readonly methods: readonly ('GET' | 'POST')[];
     readonly path: string;
+    /** The media type of the body if it is a form; default: JSON. */
+    readonly fields?: 'application/x-www-form-urlencoded';
     /** Throws `Forged`. Undefined: the event is not relevant. */
     read(request: NoticeRequest): Promise<Notice | undefined>;
     /** The response that the provider expects. */

@@ -14,6 +14,7 @@ interface PlanFields {
   readonly price?: number;
   readonly balance: number;
   readonly includes?: 'balance';
+  readonly afterLimits: 'refuse' | 'balance';
   readonly afterExpiry: 'refuse' | 'balance';
 }
 /** The plans, by name. */
@@ -46,6 +47,12 @@ export const plansSection = schema<PlansSection>({
         description:
           '`balance`: calls within the windows are included, and the balance is not charged. Otherwise the windows limit, and the balance pays.',
         const: 'balance',
+      },
+      afterLimits: {
+        description:
+          'With `includes`: calls for which a window has too little left are refused, or paid by the balance as a whole.',
+        enum: ['refuse', 'balance'],
+        default: 'refuse',
       },
       afterExpiry: {
         description: 'Calls after it has expired: refused until it is renewed or cancelled, or paid by the balance.',
@@ -88,6 +95,7 @@ function readPlan(name: string, fields: PlanFields, microPerUnit: bigint, proble
     priceCents: fields.price === undefined ? undefined : Number(exact('price', fields.price, 100n, 'money')),
     balance: exact('balance', fields.balance, microPerUnit, 'the ledger'),
     includesBalance: fields.includes === 'balance',
+    afterLimits: fields.afterLimits,
     afterExpiry: fields.afterExpiry,
   };
   const limits = plan.daily ?? plan.weekly ?? plan.monthly;

@@ -35,16 +35,32 @@ export function createSubscriptions({
   readonly plans: ReadonlyMap<string, Plan>;
   readonly cache: SubscriptionCache;
 }): Subscriptions {
+  let lastAdopted = 0;
+
   function withState({ id, accountId, plan, startsMs, expiresMs }: SubscriptionRow): Subscription {
     return { id, accountId, plan, startsMs, expiresMs, state: expiresMs > clock.now() ? 'active' : 'expired' };
   }
+
+  const usedSteps: Subscriptions['usedSteps'] = (id, { plan: name, startsMs, window, limit, used }, ref, actor) => {
+    const plan = { name, daily: undefined, weekly: undefined, monthly: undefined, [window]: limit };
+    const windows = windowsOf(plan, { id, startsMs }, clock.now());
+    return windows.flatMap((each) => ledger.usedSteps(each, limit, used, ref, actor));
+  };
 
   function termsAt(row: SubscriptionRow, atMs: number): SubscriptionTerms | undefined {
     const plan = plans.get(row.plan);
     // A plan that was removed from gateway.yaml limits nothing: the balance pays, as without a plan.
     if (plan === undefined) return undefined;
-    if (row.expiresMs > atMs)
-      return { includesBalance: plan.includesBalance, limits: windowsOf(plan, row, atMs), refusal: undefined };
+    if (row.expiresMs > atMs) {
+      const { includesBalance, afterLimits } = plan;
+      const fallsBack = includesBalance && afterLimits === 'balance';
+      return {
+        includesBalance,
+        limits: windowsOf(plan, row, atMs),
+        ...(fallsBack && { fallsBack }),
+        refusal: undefined,
+      };
+    }
     return plan.afterExpiry === 'balance' ? undefined : { includesBalance: false, limits: [], refusal: expired(row) };
   }
 
@@ -119,6 +135,43 @@ export function createSubscriptions({
       ];
       if (plan.balance > 0n) steps.push(...ledger.creditSteps(accountId, plan.balance, `plan:${ref}`, actor));
       return steps;
+    },
+
+    usedSteps,
+
+    async adopting({ accountId, plan, startsMs, expiresMs, ...of }, ref, actor) {
+      const now = clock.now();
+      const latest = await readLatest(store, accountId);
+      const isFree =
+        latest === undefined ||
+        (latest.startsMs < startsMs && (latest.cancelledMs !== null || latest.expiresMs <= startsMs));
+      if (!isFree || expiresMs <= now || startsMs > now) return undefined;
+      const last = await store.one<{ id: number | null }>('SELECT MAX(id) AS id FROM subscription');
+      // The steps of several may be made before the first are written.
+      lastAdopted = Math.max(last?.id ?? 0, lastAdopted) + 1;
+      const id = lastAdopted;
+      return {
+        id,
+        steps: [
+          ledger.lockStep(accountId),
+          {
+            sql: `INSERT INTO subscription_grant (ref, account_id, subscription_id, plan, length_ms, at_ms, actor)
+              VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+            params: [ref, accountId, id, plan, expiresMs - startsMs, startsMs, actor],
+            must: 'granted_before',
+          },
+          {
+            sql: `INSERT INTO subscription (id, account_id, plan, starts_ms, expires_ms, changed_ms)
+              SELECT CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+              WHERE NOT EXISTS (SELECT 1 FROM subscription WHERE account_id = ?
+                AND (starts_ms >= ? OR (cancelled_ms IS NULL AND expires_ms > ?)))
+              ON CONFLICT DO NOTHING`,
+            params: [id, accountId, plan, startsMs, expiresMs, now, accountId, startsMs, startsMs],
+            must: 'other_plan_runs',
+          },
+          ...usedSteps(id, { accountId, plan, startsMs, expiresMs, ...of }, ref, actor),
+        ],
+      };
     },
 
     async cancel(accountId, along = []) {

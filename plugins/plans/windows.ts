@@ -41,7 +41,7 @@ export interface WindowLimit extends CallLimit {
 
 /** The windows of a subscription around a moment, those that its plan limits. */
 export function windowsOf(
-  plan: Plan,
+  plan: Pick<Plan, 'name' | PlanWindow['name']>,
   { id, startsMs }: Pick<Subscription, 'id' | 'startsMs'>,
   atMs: number,
 ): readonly WindowLimit[] {

@@ -3,7 +3,7 @@ import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import type { TokenBounds } from '../../core/contracts/prices.ts';
 import { TOKENS_ONLY, unusualIn } from '../../core/contracts/uses.ts';
-import type { ServedAs } from '../../core/plugin.ts';
+import type { ServedAs, Uses } from '../../core/plugin.ts';
 import type { Problem } from './fields.ts';
 import { type Epochs, type ListPrice, type ListPrices, listPrices, type Upstream } from './list-prices.ts';
 import { exactPrice, type Price, type PriceRow } from './price.ts';
@@ -52,14 +52,23 @@ export interface PriceBook {
    * price at all.
    */
   missing(model: Model, upstream: Upstream, call: NeededPrices, atMs: number): MissingPrice | undefined;
-  /** The price of a call that was served in these tiers; undefined if the model has none. */
-  row(model: Model, upstream: Upstream | undefined, atMs: number, service?: ServedAs | undefined): PriceRow | undefined;
+  /** The price of a call that was served in these tiers, and used these tools; undefined if the model has none. */
+  row(
+    model: Model,
+    upstream: Upstream | undefined,
+    atMs: number,
+    service?: ServedAs | undefined,
+    uses?: Uses | undefined,
+  ): PriceRow | undefined;
   /** The price and its source on one line; undefined if the model has no price. */
   describe(model: Model, upstream: Upstream | undefined, atMs: number): string | undefined;
 }
 
-/** `price:` of a model that has its list price, even if `prices:` has another. */
+/** `price:` of a model that has its list price. */
 const LIST = 'list';
+
+/** Whether a model's `price:` says that it has its list price. */
+export const isListPrice = (price: unknown): boolean => price === LIST;
 
 /**
  * Creates the book. Mistakes in `prices:` are reported at once, those in a model's `price:` when its price is first looked up, with the path
@@ -80,12 +89,14 @@ export function createPriceBook(options: {
   const entries = new Map<string, { readonly price: unknown; readonly rows: readonly DatedRow[] | undefined }>();
   const lists = listPrices(options.epochs);
   const ready = new WeakMap<PriceRow, Price>();
+  /** Rows of gateway.yaml with tools of list prices, by both. */
+  const joined = new WeakMap<PriceRow, WeakMap<PriceRow, PriceRow>>();
   /** Rows of calls in other service tiers, by the names of these. */
   const served = new WeakMap<PriceRow, Map<string, PriceRow>>();
 
   /** The price in gateway.yaml; `written` is false if there is none. */
   function own(model: Model): { readonly written: boolean; readonly rows: readonly DatedRow[] | undefined } {
-    if (model.price === LIST) return { written: false, rows: undefined };
+    if (isListPrice(model.price)) return { written: false, rows: undefined };
     if (model.price === undefined) {
       const name = section.has(model.name) ? model.name : model.entry;
       return { written: section.has(name), rows: section.get(name) };
@@ -108,6 +119,26 @@ export function createPriceBook(options: {
     return upstream && published(lists.at(upstream, atMs));
   }
 
+  /** The row of a call that uses tools. List prices are read only for one that gateway.yaml does not name. */
+  function rowWith(model: Model, upstream: Upstream | undefined, atMs: number, uses: object | undefined) {
+    const found = find(model, upstream, atMs);
+    if (found === undefined || found.kind === 'published' || upstream === undefined) return found?.row;
+    const isListed = (name: string): boolean => TOKENS_ONLY.has(name) || found.row.units?.perUse?.has(name) === true;
+    if (uses === undefined || Object.keys(uses).every(isListed)) return found.row;
+    return withListedTools(found.row, lists.at(upstream, atMs)?.row);
+  }
+
+  /** A price in gateway.yaml with the list prices of the vendor's tools that it does not name. The same object each time. */
+  function withListedTools(row: PriceRow, list: PriceRow | undefined): PriceRow {
+    const listed = list?.units?.perUse;
+    if (list === undefined || listed === undefined) return row;
+    const known = joined.get(row) ?? new WeakMap<PriceRow, PriceRow>();
+    const perUse = new Map([...listed, ...(row.units?.perUse ?? [])]);
+    const both = known.get(list) ?? { ...row, units: { ...row.units, perUse } };
+    joined.set(row, known.set(list, both));
+    return both;
+  }
+
   function later(model: Model, upstream: Upstream | undefined, atMs: number): readonly FoundPrice[] {
     const { written, rows = [] } = own(model);
     if (!written) return upstream === undefined ? [] : lists.after(upstream, atMs).map((list) => published(list)!);
@@ -118,8 +149,14 @@ export function createPriceBook(options: {
       .reverse();
   }
 
-  function rowFor(model: Model, upstream: Upstream | undefined, atMs: number, service: ServedAs | undefined) {
-    const row = find(model, upstream, atMs)?.row;
+  function rowFor(
+    model: Model,
+    upstream: Upstream | undefined,
+    atMs: number,
+    service: ServedAs | undefined,
+    uses?: object,
+  ) {
+    const row = rowWith(model, upstream, atMs, uses);
     const words = row?.service === undefined ? [] : unusualIn(service).filter((word) => row.service!.has(word));
     if (row === undefined || words.length === 0) return row;
     const known = served.get(row) ?? new Map<string, PriceRow>();
@@ -134,8 +171,9 @@ export function createPriceBook(options: {
     upstream: Upstream | undefined,
     atMs: number,
     service: ServedAs | undefined,
+    uses: object | undefined,
   ): Price | undefined {
-    const row = rowFor(model, upstream, atMs, service);
+    const row = rowFor(model, upstream, atMs, service, uses);
     if (!row) return undefined;
     let exact = ready.get(row);
     if (!exact) {
@@ -147,11 +185,13 @@ export function createPriceBook(options: {
 
   return {
     cost: (model, upstream, usage, atMs, factorPpm) =>
-      model.free ? 0n : price(model, upstream, atMs, usage.service)?.cost(usage, factorPpm),
+      model.free ? 0n : price(model, upstream, atMs, usage.service, usage.uses)?.cost(usage, factorPpm),
     most(model, upstream, bounds, tokens, atMs, factorPpm) {
       if (model.free) return 0n;
-      const usual = price(model, upstream, atMs, undefined)?.most(tokens, bounds, factorPpm);
-      const atTier = bounds.service && price(model, upstream, atMs, bounds.service)?.most(tokens, bounds, factorPpm);
+      const { uses } = tokens;
+      const usual = price(model, upstream, atMs, undefined, uses)?.most(tokens, bounds, factorPpm);
+      const atTier =
+        bounds.service && price(model, upstream, atMs, bounds.service, uses)?.most(tokens, bounds, factorPpm);
       // A call that requests a service tier may be served in the default one.
       const amount = usual !== undefined && atTier !== undefined && atTier > usual ? atTier : usual;
       // The price is per unit, and this call has none of these units: it is for another endpoint.
@@ -162,7 +202,8 @@ export function createPriceBook(options: {
     later: (model, upstream, atMs) => (model.free ? [] : later(model, upstream, atMs)),
     lists,
     missing(model, upstream, { uses, service }, atMs) {
-      const row = model.free ? undefined : find(model, upstream, atMs)?.row;
+      const needed = Object.fromEntries(uses.map((name) => [name, undefined]));
+      const row = model.free ? undefined : rowWith(model, upstream, atMs, needed);
       if (row === undefined) return undefined;
       const tool = uses.find((name) => !TOKENS_ONLY.has(name) && row.units?.perUse?.has(name) !== true);
       if (tool !== undefined) return { kind: 'tool', name: tool };

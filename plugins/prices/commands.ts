@@ -2,8 +2,9 @@
 import { resolve } from 'node:path';
 import { COMMAND_LINE } from '../../core/contracts/audit.ts';
 import type { PriceComparison } from '../../core/contracts/prices.ts';
+import { secondsOf, shownComparison } from '../../core/contracts/shown.ts';
 import { type Clock, type Command, UsageError } from '../../core/plugin.ts';
-import { table } from '../../core/sdk.ts';
+import { LATEST_MS, table } from '../../core/sdk.ts';
 import type { TakenPrices } from './updates.ts';
 
 export function priceCommands(updates: TakenPrices, clock: Clock): readonly Command[] {
@@ -21,11 +22,15 @@ export function priceCommands(updates: TakenPrices, clock: Clock): readonly Comm
       async run({ values, cwd }) {
         const { from, at, all } = values;
         const atMs = typeof at === 'string' ? Date.parse(at) : undefined;
-        if (atMs !== undefined && !(atMs > clock.now()))
+        if (atMs !== undefined && !(atMs > clock.now() && atMs <= LATEST_MS))
           throw new UsageError('--at must be a future time such as 2026-12-01T00:00Z');
         const source = typeof from === 'string' && !/^https?:/.test(from) ? resolve(cwd, from) : from;
         const actor = values['dry-run'] === true ? undefined : COMMAND_LINE;
-        return describe(await updates.update({ from: source as string | undefined, actor, atMs }), all === true);
+        const done = await updates.update({ from: source as string | undefined, actor, atMs });
+        return {
+          text: describe(done, all === true),
+          json: { ...shownComparison(done), taken: done.taken?.count ?? 0 },
+        };
       },
     },
     {
@@ -34,7 +39,16 @@ export function priceCommands(updates: TakenPrices, clock: Clock): readonly Comm
         'lists the published prices that were taken over, newest first: from when they are valid, when and by whom',
       async run() {
         const taken = await updates.history();
-        if (taken.length === 0) return 'no published prices were taken over: those of this version apply';
+        const json = taken.map(({ provider, model, fromMs, takenMs, takenBy, source }) => ({
+          model: `${provider} ${model}`,
+          valid_from: secondsOf(fromMs),
+          taken_at: secondsOf(takenMs),
+          taken_by: takenBy,
+          source,
+        }));
+        if (taken.length === 0) {
+          return { text: 'no published prices were taken over: those of this version apply', json };
+        }
         const time = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
         const rows = taken.map((each) => [
           time(each.fromMs),
@@ -43,7 +57,7 @@ export function priceCommands(updates: TakenPrices, clock: Clock): readonly Comm
           time(each.takenMs),
           each.takenBy,
         ]);
-        return table([['VALID FROM (UTC)', 'PROVIDER', 'MODEL', 'TAKEN OVER', 'BY'], ...rows]);
+        return { text: table([['VALID FROM (UTC)', 'PROVIDER', 'MODEL', 'TAKEN OVER', 'BY'], ...rows]), json };
       },
     },
   ];

@@ -2,8 +2,8 @@
 import type { Bounds } from '../../core/contracts/call.ts';
 import type { Care, EstimateOptions, TokenBounds } from '../../core/contracts/prices.ts';
 import type { UseBounds, Uses } from '../../core/contracts/uses.ts';
+import { saneImages, saneSeconds, wholeTokens } from '../../core/sdk.ts';
 import { countedUsage } from '../../core/translation/index.ts';
-import { saneImages, saneSeconds, wholeTokens } from './usage.ts';
 
 /** Input tokens that vendors add to the client's text: for each message, and a preamble for tools of several hundred tokens. */
 const ADDED = { strict: 1024, estimate: 64 };

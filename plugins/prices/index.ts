@@ -6,15 +6,18 @@ import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { Prices, type TariffOptions } from '../../core/contracts/prices.ts';
 import { definePlugin } from '../../core/plugin.ts';
+import { saneUsage } from '../../core/sdk.ts';
 import { createPriceBook } from './book.ts';
 import { priceCommands } from './commands.ts';
 import { errors } from './errors.ts';
 import { DATA_NAME, dataVersion } from './list-prices.ts';
+import { exactPrice } from './price.ts';
 import { receiptOf } from './receipt.ts';
-import { type PricesSection, pricesSchema } from './section.ts';
+import { type PricesSection, pricesSchema, readPrice } from './section.ts';
 import { firstChannel, isPriced, priceLines, priceTable, soldFrom } from './table.ts';
 import { createTariff, upstreamOf } from './tariff.ts';
 import { shownPrice } from './text.ts';
+import { unusedPrices } from './unused.ts';
 import { createPriceUpdates, migrations } from './updates.ts';
 
 export default definePlugin({
@@ -63,12 +66,21 @@ export default definePlugin({
         ledger = options;
         return createTariff(catalog, book, options);
       },
+      costsAt(price, perUnit) {
+        const mistakes: string[] = [];
+        const rows = readPrice(price, [], (path, message) => mistakes.push([...path, message].join(' ')));
+        const dated = rows?.find(({ fromMs }) => fromMs <= clock.now());
+        if (dated === undefined) throw new Error(`not a price: ${mistakes.join('; ') || 'it is not valid yet'}`);
+        const exact = exactPrice(dated.row, BigInt(perUnit));
+        return (usage, factorPpm) => exact.cost(saneUsage(usage).usage, factorPpm);
+      },
       updates,
       receipt: receiptOf,
     });
     return {
       // Reads every price, so that mistakes are reported before the start.
       link() {
+        for (const [name, why] of unusedPrices(catalog, Object.keys(prices))) host.problem(['prices', name], why);
         lines = priceLines(catalog, book, ledger.unpriced, clock.now(), undefined, (model, message) =>
           host.warn(['models', model], message),
         );

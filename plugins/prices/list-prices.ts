@@ -1,10 +1,14 @@
-/** List prices of well-known vendors, from the package `@pydantic/genai-prices`; nothing is downloaded. */
+/**
+ * List prices of well-known vendors, from the package `@pydantic/genai-prices` and, for models that it does not have yet, from newest.ts;
+ * nothing is downloaded.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
 import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/rates.ts';
 import { boundedMap, type Decimal, decimal } from '../../core/sdk.ts';
+import { type Newest, newestPrice } from './newest.ts';
 import { type PriceRow, pricesNothing, type Tier } from './price.ts';
 import { type PublishedBeside, publishedBeside, publishedPrice } from './published.ts';
 
@@ -79,7 +83,8 @@ export function listPrices(epochs: Epochs = NO_EPOCHS) {
     at(upstream: Upstream, atMs: number): ListPrice | undefined {
       const match = foundFor(upstream, atMs);
       if (!match) return undefined;
-      const list = inData(match, upstream.model, atMs);
+      const newest = newestOf(match, upstream.model);
+      const list = newest === undefined ? inData(match, upstream.model, atMs) : inNewest(match, newest, atMs);
       if (list) return list;
       const row = publishedPrice(match.provider.id, upstream.model);
       return row && { row, source: `list price, ${match.provider.id} ${upstream.model}`, from: undefined };
@@ -87,7 +92,9 @@ export function listPrices(epochs: Epochs = NO_EPOCHS) {
     /** Prices that become valid after that time, in order. */
     after(upstream: Upstream, atMs: number): readonly ListPrice[] {
       const match = foundFor(upstream, atMs);
-      const dated = startsOf(match?.model).filter((startMs) => startMs > atMs);
+      const newest = match && newestOf(match, upstream.model);
+      const starts = newest?.rows.map(({ fromMs }) => fromMs) ?? startsOf(match?.model);
+      const dated = starts.filter((startMs) => startMs > atMs);
       const taken = epochs.after(atMs).map(({ fromMs }) => fromMs);
       let before = this.at(upstream, atMs)?.row;
       return [...new Set([...dated, ...taken])]
@@ -105,9 +112,25 @@ export function listPrices(epochs: Epochs = NO_EPOCHS) {
       const match = foundFor(upstream, atMs);
       return match?.model && `${match.provider.id} ${match.model.id}`;
     },
-    /** The context window in tokens, if the data has it. */
-    context: (upstream: Upstream, atMs: number): number | undefined => foundFor(upstream, atMs)?.model?.context_window,
+    /** The context window in tokens, if it is known. */
+    context(upstream: Upstream, atMs: number): number | undefined {
+      const match = foundFor(upstream, atMs);
+      return (match && newestOf(match, upstream.model)?.context) ?? match?.model?.context_window;
+    },
   };
+}
+
+/** The entry of our own list, if the data has no model of exactly this name: by a pattern it may take another for it. */
+function newestOf({ provider, model }: Found, name: string): Newest | undefined {
+  const newest = newestPrice(provider.id, name);
+  return newest?.id === model?.id ? undefined : newest;
+}
+
+function inNewest({ provider }: Found, { id, rows }: Newest, atMs: number): ListPrice | undefined {
+  const dated = rows.find(({ fromMs }) => fromMs <= atMs);
+  if (dated === undefined) return undefined;
+  const from = Number.isFinite(dated.fromMs) ? new Date(dated.fromMs).toISOString().slice(0, 10) : undefined;
+  return { row: dated.row, source: `list price, ${provider.id} ${id}`, from };
 }
 
 /** Looks up list prices. */

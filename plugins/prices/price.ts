@@ -3,9 +3,8 @@ import type { Usage } from '../../core/contracts/call.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import type { TokenBounds } from '../../core/contracts/prices.ts';
 import { RATE_NAMES, RATES, type Rate, type Unit } from '../../core/contracts/rates.ts';
-import { type Decimal, highest, inUnitsOf } from '../../core/sdk.ts';
+import { type Decimal, highest, inUnitsOf, wholeTokens } from '../../core/sdk.ts';
 import { SECONDS_PER_HOUR, type UnitRates, type Units, unitPrice } from './units.ts';
-import { wholeTokens } from './usage.ts';
 import type { ServicePrices } from './uses.ts';
 
 /** Currency units per million tokens. */

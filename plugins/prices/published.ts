@@ -34,12 +34,6 @@ const PUBLISHED: Readonly<Record<string, Readonly<Record<string, PriceFields>>>>
     'tts-1-hd': TTS_1_HD,
     'tts-1-hd-1106': TTS_1_HD,
   },
-  // ai.google.dev/gemini-api/docs/pricing, paid tier, since August 2025.
-  google: {
-    'imagen-4.0-generate-001': { perImage: 0.04 },
-    'imagen-4.0-fast-generate-001': { perImage: 0.02 },
-    'imagen-4.0-ultra-generate-001': { perImage: 0.06 },
-  },
 };
 
 const rows = new Map<string, PriceRow>();

@@ -4,11 +4,10 @@ import { partOf } from '../../core/contracts/prices.ts';
 import { RATE_NAMES, type Rate, TOKENS, UNITS, type Unit } from '../../core/contracts/rates.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { JsonObject } from '../../core/plugin.ts';
-import { type Decimal, decimal, decimalText } from '../../core/sdk.ts';
+import { type Decimal, decimal, decimalText, saneUsage } from '../../core/sdk.ts';
 import { isObject } from '../../core/translation/index.ts';
 import { exactPrice, type PriceRow, type Rates } from './price.ts';
 import { amountsIn } from './text.ts';
-import { saneUsage } from './usage.ts';
 
 /** The receipt of a record. */
 export function receiptOf(call: UsageRecord): Receipt {

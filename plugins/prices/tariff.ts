@@ -1,19 +1,51 @@
 /** The maximum cost and the actual cost of a call, for every channel of its model. Amounts are micro-quota. */
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
+import { reached } from '../../core/contracts/groups.ts';
 import { partOf, type Tariff, type TariffOptions } from '../../core/contracts/prices.ts';
-import type { JsonObject, Uses } from '../../core/plugin.ts';
+import type { Call, JsonObject, Uses } from '../../core/plugin.ts';
+import { isPossible, saneUsage } from '../../core/sdk.ts';
 import type { MissingPrice, PriceBook } from './book.ts';
 import { errors } from './errors.ts';
 import { tokenBounds } from './estimate.ts';
 import type { Upstream } from './list-prices.ts';
 import type { PriceRow } from './price.ts';
 import { noteOfFixed, noteOfPrice } from './receipt.ts';
-import { isPossible, saneUsage } from './usage.ts';
+
+/** The models of a catalog as calls see them that reach only some of its channels. */
+function catalogWithin(catalog: Catalog, channels: ReadonlySet<string>): Catalog {
+  const within = (model: Model): Model => ({ ...model, from: reached(model.from, { channels }) });
+  return {
+    ...catalog,
+    require: (name, holder) => within(catalog.require(name, holder)),
+    chain: (name, style) =>
+      catalog
+        .chain(name, style)
+        .map(within)
+        .filter(({ from }) => from.length > 0),
+  };
+}
 
 /** Creates it. */
 export function createTariff(catalog: Catalog, book: PriceBook, options: TariffOptions): Tariff {
+  const byChannels = new WeakMap<ReadonlySet<string>, Tariff>();
   /** Notes of prices: each is made once, so that records share it. */
   const notes = new WeakMap<PriceRow, JsonObject>();
+
+  /** The tools without a price here that the call can do without. Refuses those that it cannot, and a service tier without a price. */
+  function unpaidAt(model: Model, from: Model['from'][number], call: Uncounted, atMs: number): readonly string[] {
+    if (options.unpriced !== 'refuse') return [];
+    const { service, spare } = call.bounds;
+    let uses = usesAt(from, call);
+    const unpaid: string[] = [];
+    for (;;) {
+      const missing = book.missing(model, upstreamOf(from), { uses, service }, atMs);
+      if (missing === undefined) return unpaid;
+      const { kind, name } = missing;
+      if (kind !== 'tool' || spare?.().includes(name) !== true) refuseMissing(model, missing);
+      unpaid.push(name);
+      uses = uses.filter((use) => use !== name);
+    }
+  }
 
   return {
     most({ model: name, style, bounds }, atMs, factorPpm, care, output) {
@@ -26,18 +58,23 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: TariffO
       for (const model of models) {
         for (const from of model.from) {
           const upstream = upstreamOf(from);
-          const uses = allUses.filter((use) => from.runs?.(style, use) !== false);
+          const unpaid = unpaidAt(model, from, { style, bounds }, atMs);
+          const uses = usesAt(from, { style, bounds }).filter((use) => !unpaid.includes(use));
           const here = uses.length === allUses.length ? tokens : { ...tokens, uses: only(tokens.uses, uses) };
           const amount = book.most(model, upstream, bounds, here, atMs, factorPpm);
-          if (options.unpriced === 'refuse') {
-            if (amount === undefined) refuseUnpriced(model);
-            const missing = book.missing(model, upstream, { uses, service: bounds.service }, atMs);
-            if (missing !== undefined) refuseMissing(model, missing);
-          }
+          if (amount === undefined && options.unpriced === 'refuse') refuseUnpriced(model);
           if (amount !== undefined && amount > dearest) dearest = amount;
         }
       }
       return dearest;
+    },
+
+    unpaid(call, atMs) {
+      if (call.bounds.uses?.() === undefined) return [];
+      const unpaid = catalog
+        .chain(call.model, call.style)
+        .flatMap((model) => model.from.flatMap((from) => unpaidAt(model, from, call, atMs)));
+      return [...new Set(unpaid)];
     },
 
     longest({ model, style }) {
@@ -63,7 +100,8 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: TariffO
     note(x, fixed) {
       if (fixed !== undefined) return noteOfFixed(fixed, options.perUnit);
       if (x.served === undefined) return undefined;
-      const row = book.row(catalog.require(x.served.priced), upstreamOf(x.served), x.startedMs, x.usage?.service);
+      const { service, uses } = x.usage ?? {};
+      const row = book.row(catalog.require(x.served.priced), upstreamOf(x.served), x.startedMs, service, uses);
       if (row === undefined) return undefined;
       let note = notes.get(row);
       if (note === undefined) {
@@ -79,6 +117,15 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: TariffO
       return !model.free && book.row(model, upstreamOf(x.served), x.startedMs) === undefined;
     },
 
+    within(channels) {
+      let tariff = byChannels.get(channels);
+      if (tariff === undefined) {
+        tariff = createTariff(catalogWithin(catalog, channels), book, options);
+        byChannels.set(channels, tariff);
+      }
+      return tariff;
+    },
+
     tokens: (bounds, care, output) => tokenBounds(bounds, options, care, output),
     sane: saneUsage,
     isPossible,
@@ -88,6 +135,14 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: TariffO
 /** A channel that serves a model, for the price book. */
 export function upstreamOf(from: Model['from'][number]): Upstream {
   return { vendor: from.channel.vendor, url: from.channel.url, model: from.model };
+}
+
+/** What tools of a call depend on. */
+type Uncounted = Pick<Call, 'style' | 'bounds'>;
+
+/** The vendor-side tools that a call can use at a channel. */
+function usesAt(from: Model['from'][number], { style, bounds }: Uncounted): readonly string[] {
+  return Object.keys(bounds.uses?.() ?? {}).filter((use) => from.runs?.(style, use) !== false);
 }
 
 /** The uses of some tools. */

@@ -4,8 +4,8 @@ import { MICRO } from '../../core/contracts/ledger.ts';
 import type { Unit } from '../../core/contracts/rates.ts';
 import type { Uses } from '../../core/contracts/uses.ts';
 import type { Decimal } from '../../core/sdk.ts';
+import { saneImages, saneSeconds, wholeTokens } from '../../core/sdk.ts';
 import { type ImagePrices, imagePrice } from './images.ts';
-import { saneImages, saneSeconds, wholeTokens } from './usage.ts';
 import type { UsePrices } from './uses.ts';
 
 /** Currency units for each of them. */

@@ -11,7 +11,7 @@ import {
   type Surrender,
   slot,
 } from '../../core/plugin.ts';
-import { byteSize, durationMs, isInScope } from '../../core/sdk.ts';
+import { byteSize, durationMs, isInScope, scopeServices, warnOfScope } from '../../core/sdk.ts';
 import { jsonText, lengthsIn, plainLength } from './blocks.ts';
 import { Collector } from './collector.ts';
 import { contentOf, type SeenRequest } from './content.ts';
@@ -68,7 +68,7 @@ export default definePlugin({
   errors,
   sections: { prompts: promptsSection },
   migrations,
-  wants: [Audit],
+  wants: [Audit, ...scopeServices],
   provides: [Prompts],
   create(host, { prompts: section }): Parts {
     const keepMs = durationMs(section.keep);
@@ -106,7 +106,7 @@ export default definePlugin({
     return {
       ...always,
       inspect(x, content) {
-        if (content.purpose !== 'call' || !isInScope(section, x)) return undefined;
+        if (content.purpose !== 'call' || !isInScope(section, x, host)) return undefined;
         return see(x, content);
       },
       revise(x) {
@@ -118,6 +118,8 @@ export default definePlugin({
       settle(x) {
         const call = stored.get(x);
         if (call === undefined || x.identity === undefined) return undefined;
+        // A fallback that would have been in the scope was not needed.
+        if (!isInScope(section, x as Known, host)) return undefined;
         const { account, key } = x.identity;
         try {
           const answer = call.collector?.answer() ?? severalAnswers(x);
@@ -130,8 +132,14 @@ export default definePlugin({
         }
         return undefined;
       },
+      link() {
+        warnOfScope(host, ['prompts'], section, false);
+        for (const [i, reader] of section.readers.entries()) {
+          if (reader.includes('*')) host.warn(['prompts', 'readers', i], PATTERN_WARNING);
+        }
+      },
       *explain(x) {
-        if (isInScope(section, x)) yield `prompt and answer are stored for ${section.keep}`;
+        if (isInScope(section, x, host)) yield `prompt and answer are stored for ${section.keep}`;
       },
       report() {
         const readers = ['root', ...section.readers, ...(section.own ? ['users their own'] : [])].join(', ');
@@ -142,6 +150,9 @@ export default definePlugin({
     };
   },
 });
+
+const PATTERN_WARNING =
+  'every administrator whose name matches may read what users sent: list ids, or names without `*`';
 
 /** The request of a call. One that cannot be decoded is for its vendor to refuse. */
 async function seen(x: Known, content: Content): Promise<SeenRequest> {

@@ -3,7 +3,7 @@ import type { Account } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import type { ContentReader, Prompts, StoredContent } from '../../core/contracts/prompts.ts';
 import type { Host } from '../../core/plugin.ts';
-import { starIn } from '../../core/sdk.ts';
+import { isListedWithId } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { deleteSteps, findRow, ownerOf } from './rows.ts';
 import type { PromptsSection } from './section.ts';
@@ -19,11 +19,9 @@ export function createReading(
   const { store, vault, clock } = host;
   const sinceMs = (): number => clock.now() - keepMs;
 
-  function mayReadAll({ id, name, role }: Account): boolean {
-    if (role !== 'admin') return role === 'root';
-    return readers.some((reader) =>
-      [name, `${id}`].some((each) => each === reader || starIn(reader, each) !== undefined),
-    );
+  function mayReadAll(account: Account): boolean {
+    const { role } = account;
+    return role === 'root' || (role === 'admin' && isListedWithId(readers, account));
   }
 
   function mayRead(account: Account, owner: number): boolean {

@@ -32,7 +32,7 @@ export const promptsSection = schema<PromptsSection>({
       items: { type: 'string', minLength: 1 },
       default: [],
       description:
-        'Administrators who may read them, by name or id; `*` stands for any characters. Root may always read them.',
+        'Administrators who may read them, by id or by name; `*` stands for any characters. An administrator who changes their own name neither becomes a reader nor stops being one. Root may always read them.',
     },
     own: { type: 'boolean', default: false, description: 'Users may read the prompts and answers of their own calls.' },
     ...scopeProperties,

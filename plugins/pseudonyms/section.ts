@@ -3,50 +3,61 @@
 import { type Finder, type Match, patternFinder } from '../../core/contracts/matching.ts';
 import { schema } from '../../core/plugin.ts';
 import { type Scope, scopeProperties } from '../../core/sdk.ts';
+import { ibansIn } from './iban.ts';
 
-/** By name in gateway.yaml: the name of their placeholders, and a pattern in the syntax of RE2. */
+/** By name in gateway.yaml: the name of their placeholders, and a pattern in the syntax of RE2; cards have a check digit (`findCard`). */
 export const BUILT_IN = {
-  email: { kind: 'EMAIL', pattern: String.raw`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}` },
-  iban: { kind: 'IBAN', pattern: String.raw`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b` },
-  card: { kind: 'CARD', pattern: String.raw`\b\d(?:[ -]?\d){12,}\b` },
+  email: {
+    kind: 'EMAIL',
+    // Quotation marks around an address are not a part of it.
+    pattern: String.raw`[\p{L}\p{N}._%+-](?:[\p{L}\p{N}._%+'\x{2019}!$*^{|}~-]*[\p{L}\p{N}._%+!$*^{|}~-])?@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`,
+  },
+  iban: {
+    kind: 'IBAN',
+    pattern: String.raw`\b[A-Z]{2}\d{2}(?:[ \x{a0}\x{202f}]?[A-Z0-9]{4}){2,7}(?:[ \x{a0}\x{202f}]?[A-Z0-9]{1,3})?\b`,
+  },
+  card: { kind: 'CARD', pattern: '' },
   ip: { kind: 'IP', pattern: String.raw`\b\d{1,3}(?:\.\d{1,3}){3}\b` },
   phone: {
     kind: 'PHONE',
-    pattern: String.raw`(?:\+|\b0)[1-9](?:[ ()/.-]{0,2}\d){6,14}\b|\(\d{3}\) ?\d{3}-\d{4}\b|\b\d{3}-\d{3}-\d{4}\b`,
+    pattern: String.raw`(?:\+|\b0)[1-9](?:[ \x{a0}\x{202f}()/.-]{0,2}\d){6,14}\b|\(\d{3}\) ?\d{3}-\d{4}\b|\b\d{3}-\d{3}-\d{4}\b`,
   },
 } as const;
 
 /** Creates the finder of a kind. */
 export function builtIn(name: keyof typeof BUILT_IN): Finder {
+  if (name === 'card') return { find: findCard };
   const finder = patternFinder(BUILT_IN[name].pattern);
-  return name === 'card' ? cardsIn(finder) : finder;
+  return name === 'iban' ? ibansIn(finder) : finder;
 }
 
 const DIGITS = { least: 13, most: 19 };
 
-/** Finds card numbers: digit groups with a valid check digit. */
-function cardsIn(rows: Finder): Finder {
-  return {
-    find(text, from) {
-      for (let row = rows.find(text, from); row !== undefined; row = rows.find(text, row.end)) {
-        const card = cardIn(text.slice(row.start, row.end));
-        if (card !== undefined) return { start: row.start + card.start, end: row.start + card.end };
-      }
-      return undefined;
-    },
-  };
-}
+/** Digits that are not part of a word. */
+const GROUP = /(?<![0-9A-Za-z_])\d+(?![0-9A-Za-z_])/g;
+/** One group at this position, behind at most one separator. */
+const NEXT_GROUP = /[ \u00a0\u202f-]\d+(?![0-9A-Za-z_])/y;
 
-function cardIn(row: string): Match | undefined {
-  const groups = [...row.matchAll(/\d+/g)].map(({ 0: digits, index }) => ({
-    start: index,
-    end: index + digits.length,
-  }));
-  for (const [first, { start }] of groups.entries()) {
-    // Of the cards that begin here, the longest.
-    for (const { end } of groups.slice(first, first + DIGITS.most).reverse()) {
-      if (isCard(row.slice(start, end))) return { start, end };
+/**
+ * Finds card numbers: groups of digits with a valid check digit, of cards that begin at the same group the longest. Looks at no more groups than a
+ * card can have, so that the time grows with the text alone.
+ */
+function findCard(text: string, from: number): Match | undefined {
+  GROUP.lastIndex = from;
+  for (let group = GROUP.exec(text); group !== null; group = GROUP.exec(text)) {
+    const start = group.index;
+    let digits = group[0].length;
+    let end = start + digits;
+    let found: number | undefined;
+    while (digits <= DIGITS.most) {
+      if (isCard(text.slice(start, end))) found = end;
+      NEXT_GROUP.lastIndex = end;
+      const next = NEXT_GROUP.exec(text)?.[0];
+      if (next === undefined) break;
+      digits += next.length - 1;
+      end += next.length;
     }
+    if (found !== undefined) return { start, end: found };
   }
   return undefined;
 }

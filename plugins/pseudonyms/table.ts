@@ -1,5 +1,6 @@
 /** The placeholders of one call and their values. */
 import { type Finder, patternFinder, Scanner } from '../../core/contracts/matching.ts';
+import { type Matches, replaceMatches } from '../../core/sdk.ts';
 import { Shifts, type TextFlow } from '../../core/translation/index.ts';
 
 /** Finds values of one kind. */
@@ -48,6 +49,11 @@ export class Table {
       out += text.slice(at, match.start) + this.#placeholder(match.by.kind, text.slice(match.start, match.end));
       at = match.end;
     }
+  }
+
+  /** The same with the matches that a thread has found: three numbers for each, in order. */
+  hideMatches(text: string, matches: Matches): Promise<string> {
+    return replaceMatches(text, matches, (index, found) => this.#placeholder(this.#finders[index]!.kind, found));
   }
 
   #placeholder(kind: string, value: string): string {

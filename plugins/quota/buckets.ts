@@ -20,8 +20,11 @@ export function nameOf({ kind, owner }: Layer): string {
   return `${kind} ${owner}`;
 }
 
+/** The most that a bucket without a limit can have used and held, in micro-quota: integers of a store have 64 bits. */
+export const MOST_USED = 9_000_000_000_000_000_000n;
+
 /** The condition that a bucket has this much left; its parameter is the amount. */
-export const HAS_ROOM = '(unlimited = 1 OR granted - used - held >= ?)';
+export const HAS_ROOM = `CASE unlimited WHEN 1 THEN ${MOST_USED} - used - held ELSE granted - used - held END >= ?`;
 
 /** Begins a statement that adds entries: values or rows of these columns follow. */
 export const INSERT_ENTRY = 'INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor)';

@@ -6,10 +6,12 @@ import {
   type Awaitable,
   type Call,
   type Exchange,
-  type GatewayError,
+  GatewayError,
   type Host,
   type Json,
   type Known,
+  refuse,
+  type Screening,
   type Step,
   StoreUnavailable,
   slot,
@@ -34,6 +36,8 @@ export interface Calls {
    * paid.
    */
   admit(x: Known): Awaitable<void>;
+  /** Refuses a call whose shortest answer, at the size it was sent in, cannot be paid: before its content is inspected. Reserves nothing. */
+  screen(x: Known, about: Screening): Awaitable<void>;
   /**
    * The sizes that `admit` would try to reserve on these terms, largest first; none if the call costs nothing. Refuses a model that is unknown
    * (404) or has no price (402).
@@ -89,8 +93,14 @@ interface SaneUsage extends ReturnType<Tariff['sane']> {
 /** Calls are refused while the oldest list has waited longer for the store, because lists behind it may be refused. */
 const LONGEST_WAIT_MS = 2_000;
 
+/** An answer without a limit of the client is hardly ever longer, in tokens. */
+export const WHOLE_ANSWER = 8_192;
+
 /** The cost of a stream is computed again after this many characters, which count as about 64 tokens. */
 const CHECK_EACH = 256;
+
+/** A request of at least this many bytes is counted only for accounts that could make the call. */
+const LARGE_COUNT = 64 * 1_024;
 
 /** A slot, and a list of the running calls, because a WeakMap and a Map moved three times as much of each call to the old generation (measured). */
 const meteredCalls = slot<MeteredCall>('quota.call');
@@ -132,8 +142,13 @@ export function createCalls(
     last.index = index;
   }
 
-  function* sizesOf(x: Known, { factorPpm }: Terms): IterableIterator<ReservationSize> {
+  /** The tariff of the channels that may serve a call. */
+  const tariffFor = ({ channels }: Terms) => (channels === undefined ? tariff : tariff.within(channels));
+
+  function* sizesOf(x: Known, terms: Terms): IterableIterator<ReservationSize> {
     const { call } = x;
+    const { factorPpm } = terms;
+    const own = tariffFor(terms);
     const fixed = x.passthrough?.target(x).price;
     if (fixed !== undefined) {
       const amount = partOf(fixed, factorPpm);
@@ -143,8 +158,8 @@ export function createCalls(
     const sizes = reservationSizes({
       bounds: call.bounds,
       options,
-      longest: () => tariff.longest(call),
-      most: (care, output) => least(tariff.most(call, x.startedMs, factorPpm, care, output), LARGEST_CALL),
+      longest: () => own.longest(call),
+      most: (care, output) => least(own.most(call, x.startedMs, factorPpm, care, output), LARGEST_CALL),
     });
     for (const size of sizes) {
       // Neither its input nor its output costs anything.
@@ -159,14 +174,14 @@ export function createCalls(
    */
   function ceilingOf({ exchange, call, terms, fixed }: MeteredCall): bigint | undefined {
     if (fixed !== undefined) return partOf(fixed, terms.factorPpm);
-    return isGuess(call) ? undefined : tariff.most(call, exchange.startedMs, terms.factorPpm, 'strict');
+    return isGuess(call) ? undefined : tariffFor(terms).most(call, exchange.startedMs, terms.factorPpm, 'strict');
   }
 
   /** The corrected usage so far, computed once for each reported usage; undefined if none was reported. */
   function saneOf(metered: MeteredCall): SaneUsage | undefined {
-    const { usage } = metered.exchange;
-    if (usage === undefined) return undefined;
-    if (metered.sane?.of !== usage) metered.sane = { of: usage, ...tariff.sane(usage) };
+    const reported = reportedBy(metered.exchange);
+    if (reported === undefined) return undefined;
+    if (metered.sane?.of !== reported) metered.sane = { of: reported, ...tariff.sane(reported) };
     return metered.sane;
   }
 
@@ -174,7 +189,8 @@ export function createCalls(
   function dueOf(metered: MeteredCall): bigint {
     const { exchange, fixed, terms } = metered;
     const due = tariff.due(exchange, saneOf(metered)?.usage, fixed, terms.factorPpm);
-    if (exchange.usage === undefined || tariff.isPossible(exchange.usage)) return due;
+    const reported = reportedBy(exchange);
+    if (reported === undefined || tariff.isPossible(reported)) return due;
     return least(due, ceilingOf(metered) ?? metered.first);
   }
 
@@ -210,6 +226,10 @@ export function createCalls(
   ): Promise<void> {
     const { x, terms } = reservation;
     const { account, key } = x.identity;
+    // What calls returned since a debt was made pays it first.
+    if (await ledger().payDebts(account.id, key.id)) {
+      if ((await reservation.grow(first.amount, first.room)) === undefined) return;
+    }
     const others = [...rest];
     const smallest = leastOf(
       others.map(({ amount }) => amount),
@@ -238,11 +258,12 @@ export function createCalls(
 
   /** Adds the prices to the usage record, because a receipt needs them later, when they may have changed. */
   function notePrice(x: Exchange, { tariff: charged, fixed, terms }: MeteredCall, reservation: Reservation): void {
-    const { factorPpm, limits } = terms;
+    const { factorPpm, group, limits } = terms;
     const note: Record<string, Json> = {
       ...charged.note(x, fixed),
       held: inQuota(reservation.amount),
     };
+    if (group !== undefined) note.group = group;
     if (factorPpm !== undefined) note.priceFactor = Number(factorPpm) / 1_000_000;
     if (limits.length > 0) Object.assign(note, noteOfLayers(limits));
     x.note(note);
@@ -343,12 +364,81 @@ export function createCalls(
       throw new StoreUnavailable('the store cannot be written now, or is far behind');
     }
     const reservation = new Reservation(leases, x, terms);
+    if (terms.beyond !== undefined) return admitWithin(x, terms, terms.beyond, reservation);
     const reserving = reserve(reservation, first, sizes);
     if (reserving instanceof Promise) return reserving.then(() => admitted(x, terms, reservation));
     return admitted(x, terms, reservation);
   }
 
+  /**
+   * Admits a call that a subscription includes if its windows have room for the whole answer; otherwise the account pays, and if it cannot, the
+   * subscription includes a shorter answer.
+   */
+  async function admitWithin(x: Known, terms: Terms, beyond: Terms, reservation: Reservation): Promise<void> {
+    const [first, ...rest] = sizesOf(x, terms);
+    for (const { amount, room, limit } of [first!, ...rest]) {
+      if (limit !== undefined && limit < WHOLE_ANSWER) break;
+      if ((await reservation.grow(amount, room)) !== undefined) continue;
+      if (limit !== undefined) x.limitOutput(limit);
+      return admitted(x, terms, reservation);
+    }
+    try {
+      return await admitOn(x, beyond);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      // The refusal is that of the account: crediting it helps.
+      await Promise.resolve(reserve(reservation, first!, rest)).catch(() => refuse(error));
+      admitted(x, terms, reservation);
+    }
+  }
+
+  /** `screenOn` of a call that its account pays if the windows of a subscription have too little left. */
+  async function screenWithin(x: Known, { beyond, ...terms }: Terms): Promise<void> {
+    try {
+      await screenOn(x, terms);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      await screenOn(x, beyond!);
+    }
+  }
+
+  /** Whether the least that can be reserved for a call can be reserved now. */
+  function screenOn(x: Known, terms: Terms): Awaitable<void> {
+    if (terms.beyond !== undefined) return screenWithin(x, terms);
+    const sizes = sizesOf(x, terms);
+    const first: ReservationSize | undefined = sizes.next().value;
+    if (first === undefined) return;
+    if (terms.refusal !== undefined) throw terms.refusal;
+    const reservation = new Reservation(leases, x, terms);
+    if (reservation.covers(first.amount, first.room)) return;
+    const smallest = leastOf(
+      Array.from(sizes, ({ amount }) => amount),
+      first.amount,
+    );
+    if (reservation.covers(smallest, smallest)) return;
+    return screenSlowly(reservation, smallest);
+  }
+
+  /** Reserves the amount as `admit` would, which asks the store and the other processes, and gives it back. */
+  async function screenSlowly(reservation: Reservation, amount: bigint): Promise<void> {
+    const { x, terms } = reservation;
+    const { account, key } = x.identity;
+    const refused = await reservation.grow(amount, amount);
+    if (refused === undefined) {
+      const steps = reservation.close(0n, clock.now());
+      if (steps.length > 0) await store.atomic(steps);
+      return;
+    }
+    const layer = layersOf(account.id, key.id, terms).find(({ name }) => name === refused);
+    if (layer === undefined) throw new Error(`the call has no bucket ${refused}`);
+    throw await insufficient(stored, layer, amount);
+  }
+
   function admitted(x: Known, terms: Terms, reservation: Reservation | undefined): void {
+    if (x.passthrough === undefined) {
+      const unpaid = tariffFor(terms).unpaid(x.call, x.startedMs);
+      if (unpaid.length > 0) x.leaveOut(unpaid);
+    }
     const metered: MeteredCall = {
       exchange: x,
       call: x.call,
@@ -377,6 +467,14 @@ export function createCalls(
     isIncluded: (x) => meteredCalls.get(x)?.terms.fromAccount === false,
 
     sizes: sizesOf,
+
+    screen(x, { purpose, isInspected }) {
+      // Counting is free, but what takes long to read must be affordable.
+      const isFree = !isInspected || (purpose === 'count' && x.call.body.bytes.length < LARGE_COUNT);
+      if (isFree || x.passthrough !== undefined) return;
+      const terms = termsOf(x);
+      return terms instanceof Promise ? terms.then((found) => screenOn(x, found)) : screenOn(x, terms);
+    },
 
     admit(x) {
       const terms = termsOf(x);
@@ -427,10 +525,20 @@ export function createCalls(
   };
 }
 
+/** The usage before it was corrected. */
+function reportedBy(x: Exchange): Usage | undefined {
+  return x.reported ?? x.usage;
+}
+
 /** The terms of a call of which only `share` millionths of the price are charged. */
 function sharedTerms(terms: Terms, share: number | undefined): Terms {
   if (share === undefined) return terms;
-  return { ...terms, factorPpm: partOf(BigInt(share), terms.factorPpm) };
+  const { beyond } = terms;
+  return {
+    ...terms,
+    factorPpm: partOf(BigInt(share), terms.factorPpm),
+    ...(beyond !== undefined && { beyond: sharedTerms(beyond, share) }),
+  };
 }
 
 /** Whether the maximum cost of a call is not known: its output has no limit, or it has media, recordings or vendor-side tools. */

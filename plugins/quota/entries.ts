@@ -2,7 +2,7 @@
 import type { Entry, Layer, Ledger, MoneyDay, MoneyEntry } from '../../core/contracts/ledger.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Store } from '../../core/plugin.ts';
-import { all, condition } from '../../core/sdk.ts';
+import { all, condition, readSum, sumSql } from '../../core/sdk.ts';
 import { readLayers } from './reservation.ts';
 import { DAY_MS } from './tables.ts';
 
@@ -53,7 +53,7 @@ export function createEntries(store: Store): Pick<Ledger, 'entriesOf' | 'money' 
 
     async moneyByDay(accountId, fromMs) {
       const rows = await store.all<{ ms: number; side: MoneyEntry['side']; amount: string }>(
-        `SELECT at_ms / ${DAY_MS} * ${DAY_MS} AS ms, ${SIDE} AS side, CAST(SUM(ABS(amount)) AS TEXT) AS amount
+        `SELECT at_ms / ${DAY_MS} * ${DAY_MS} AS ms, ${SIDE} AS side, ${sumSql('ABS(amount)')} AS amount
           FROM entry WHERE ${IS_MONEY} AND owner = ? AND at_ms >= ? GROUP BY 1, 2 ORDER BY 1`,
         accountId,
         fromMs,
@@ -61,7 +61,7 @@ export function createEntries(store: Store): Pick<Ledger, 'entriesOf' | 'money' 
       const days = new Map<number, MoneyDay>();
       for (const { ms: timeMs, side, amount } of rows) {
         const day = days.get(timeMs) ?? { timeMs, credit: 0n, debit: 0n, refund: 0n };
-        days.set(timeMs, { ...day, [side]: BigInt(amount) });
+        days.set(timeMs, { ...day, [side]: readSum(amount) });
       }
       return [...days.values()];
     },

@@ -3,9 +3,10 @@ import type { Bounds } from '../../core/contracts/call.ts';
 import { inQuota, type Ledger } from '../../core/contracts/ledger.ts';
 import type { Tariff } from '../../core/contracts/prices.ts';
 import type { Explanation, Known, Uses } from '../../core/plugin.ts';
-import { type Calls, isGuess } from './calls.ts';
+import { type Calls, isGuess, WHOLE_ANSWER } from './calls.ts';
 import { indebted, insufficient, leastOf, leftInEach } from './refusals.ts';
-import type { TermsOf } from './terms.ts';
+import type { ReservationSize } from './sizes.ts';
+import type { Terms, TermsOf } from './terms.ts';
 
 const NOTHING = { amount: 0n, care: 'strict', output: undefined, limit: undefined } as const;
 
@@ -17,11 +18,25 @@ export function createExplain(tools: {
   readonly termsOf: TermsOf;
 }): (x: Known) => AsyncIterable<Explanation> {
   const { tariff, calls, ledger, termsOf } = tools;
+  /** The terms that `admit` would choose. */
+  async function chosenTerms(x: Known): Promise<Terms> {
+    const { beyond, ...terms } = await termsOf(x);
+    if (beyond === undefined) return terms;
+    const layers = await leftInEach(ledger, x.identity.account.id, x.identity.key.id, terms);
+    const fits = ({ room, limit = WHOLE_ANSWER }: ReservationSize): boolean =>
+      limit >= WHOLE_ANSWER && layers.every(([, left]) => left === undefined || room <= left);
+    const sizes = [...calls.sizes(x, terms)];
+    return sizes.length === 0 || sizes.some(fits) ? terms : beyond;
+  }
+
   return async function* explain(x) {
     const { account, key } = x.identity;
-    const terms = await termsOf(x);
-    const { factorPpm } = terms;
-    if (factorPpm !== undefined) yield `the department pays ${inQuota(factorPpm)} of the price`;
+    const terms = await chosenTerms(x);
+    const { factorPpm, group } = terms;
+    if (factorPpm !== undefined) {
+      const who = group === undefined ? 'the department pays' : 'group and department pay';
+      yield `${who} ${inQuota(factorPpm)} of the price`;
+    }
     const sizes = [...calls.sizes(x, terms)];
     const layers = await leftInEach(ledger, account.id, key.id, terms);
     const chosen = sizes.find(({ room }) => layers.every(([, left]) => left === undefined || room <= left));

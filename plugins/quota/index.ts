@@ -5,13 +5,15 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import { Groups } from '../../core/contracts/groups.ts';
 import { Keys } from '../../core/contracts/keys.ts';
-import { inQuota, Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { inQuota, Ledger, MICRO, remaining } from '../../core/contracts/ledger.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { Records } from '../../core/contracts/records.ts';
+import { shownAccount } from '../../core/contracts/shown.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { type Command, definePlugin, type Host, UsageError } from '../../core/plugin.ts';
-import { createChore } from '../../core/sdk.ts';
+import { createChore, readUnits } from '../../core/sdk.ts';
 import { createCalls } from './calls.ts';
 import { errors } from './errors.ts';
 import { createExplain } from './explain.ts';
@@ -30,11 +32,9 @@ function userCredit(host: Host, ledger: Ledger): Command {
     name: 'user credit',
     summary: 'gives an account quota units',
     positionals: ['NAME', 'UNITS'],
-    async run({ positionals: [name, units] }) {
-      if (name === undefined || units === undefined) throw new UsageError('user credit NAME UNITS');
-      if (!/^[0-9]{1,18}$/.test(units) || BigInt(units) === 0n) {
-        throw new UsageError(`UNITS must be a whole number above zero, not "${units}"`);
-      }
+    async run({ positionals: [name = '', units = ''] }) {
+      const amount = readUnits(units, 'UNITS');
+      if (amount === 0n) throw new UsageError('UNITS must be above zero');
       const account = await host.find(Accounts)?.findByName(name);
       if (account === undefined) throw coreErrors.account_not_found(name);
       const layer = { kind: 'account', owner: account.id } as const;
@@ -45,10 +45,18 @@ function userCredit(host: Host, ledger: Ledger): Command {
       const noted = host
         .find(Audit)
         ?.steps({ actor: COMMAND_LINE, action: 'user.quota', object: `user ${account.id}`, facts });
-      await ledger.credit(layer, BigInt(units) * MICRO, `cli:${randomUUID()}`, 'cli', noted);
+      await ledger.credit(layer, amount, `cli:${randomUUID()}`, 'cli', noted);
       const balance = await ledger.balance(layer);
       if (balance === undefined) throw new Error(`the account ${name} has no bucket`);
-      return `credited ${units} to ${name}: ${inQuota(balance.granted - balance.used - balance.held)} quota available\n`;
+      const { held, debt = 0n } = balance;
+      const more = [
+        ...(held > 0n ? [`${inQuota(held)} reserved for running calls`] : []),
+        ...(debt > 0n ? [`${inQuota(debt)} owed`] : []),
+      ];
+      return {
+        text: `credited ${units} to ${name}: ${[`${inQuota(remaining(balance))} quota available`, ...more].join(', ')}\n`,
+        json: shownAccount(account, balance),
+      };
     },
   };
 }
@@ -67,7 +75,7 @@ export default definePlugin({
   sections: { quota: quotaSection },
   migrations,
   needs: [Prices],
-  wants: [Records, Accounts, Departments, Subscriptions, Keys, Audit],
+  wants: [Records, Accounts, Departments, Groups, Subscriptions, Keys, Audit],
   provides: [Ledger],
   create(host, { quota }) {
     const { store, clock, log, peers } = host;
@@ -79,7 +87,12 @@ export default definePlugin({
     }
     const prices = host.use(Prices);
     const tariff = prices.tariff(quota);
-    const sources: TermSources = { departments: undefined, subscriptions: undefined, keys: undefined };
+    const sources: TermSources = {
+      departments: undefined,
+      groups: undefined,
+      subscriptions: undefined,
+      keys: undefined,
+    };
     const termsOf = createTerms(sources);
     const leases = host.lasting({ name: 'quota.leases', version: 1, make: () => createLeases(host) });
     const unsettled = createUnsettled(host);
@@ -128,6 +141,7 @@ export default definePlugin({
     let stopListening: (() => void) | undefined;
 
     return {
+      screen: calls.screen,
       admit: calls.admit,
       pay: calls.pay,
       settle: calls.settle,
@@ -138,6 +152,7 @@ export default definePlugin({
       invariants: invariants(),
       link() {
         sources.departments = host.find(Departments);
+        sources.groups = host.find(Groups);
         sources.subscriptions = host.find(Subscriptions);
         sources.keys = host.find(Keys);
       },

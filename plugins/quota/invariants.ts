@@ -19,14 +19,38 @@ const RUNNING_BY_BUCKET = `SELECT epoch, 'account' AS kind, account_id AS owner,
 
 /** Kinds whose `granted` changes only with an entry: balances and allowances. */
 const ENTERED = `('account', 'key')`;
+/** The kind of the bucket that an entry belongs to. */
+const OWING = `CASE kind WHEN 'debt' THEN 'account' WHEN 'key-debt' THEN 'key' ELSE kind END`;
 /** Windows of subscriptions. */
 const WINDOWS = `('day', 'week', 'month')`;
+
+/** A sum whose parts may be beyond 64 bits, if the sum is not: amounts that were credited and taken again and again. */
+function exactSum(column: string): string {
+  return `SUM(${column} / 1000000000) * 1000000000 + SUM(${column} % 1000000000)`;
+}
+
+const above = (amount: string): string => `CAST(SUM((${amount}) / 1000000000) AS BIGINT)`;
+const below = (amount: string): string => `CAST(SUM((${amount}) % 1000000000) AS BIGINT)`;
+
+/** A sum of any size as a row of two numbers, which can be compared. */
+function comparableSum(amount: string): string {
+  return `(${above(amount)} + ${below(amount)} / 1000000000, ${below(amount)} % 1000000000)`;
+}
+
+/** A sum of any size, for a report. */
+function sumText(amount: string): string {
+  return `CASE ${above(amount)} WHEN 0 THEN '' ELSE ${above(amount)} || ' * 10^9 + ' END || ${below(amount)}`;
+}
+
+const OF_ACCOUNTS = `CASE kind WHEN 'account' THEN amount ELSE 0 END`;
+const OF_KEYS = `CASE kind WHEN 'key' THEN amount ELSE 0 END`;
+const OF_ACCOUNTS_AND_WINDOWS = `CASE WHEN kind = 'account' OR kind IN ${WINDOWS} THEN amount ELSE 0 END`;
 
 /** Buckets whose `column` is not the sum of `amount` over `rows` (a query with kind, owner, window_start, amount). */
 function unlikeSum(column: 'granted' | 'used' | 'held' | 'debt', rows: string, which = 'TRUE'): string {
   return `SELECT ${BUCKET} AS place, '${column} ' || b.${column} AS says, CAST(COALESCE(s.amount, 0) AS TEXT) AS should
     FROM bucket b LEFT JOIN (
-      SELECT kind, owner, window_start, SUM(amount) AS amount FROM (${rows}) AS part GROUP BY kind, owner, window_start
+      SELECT kind, owner, window_start, ${exactSum('amount')} AS amount FROM (${rows}) AS part GROUP BY kind, owner, window_start
     ) s ON s.kind = b.kind AND s.owner = b.owner AND s.window_start = b.window_start
     WHERE ${which} AND b.${column} <> COALESCE(s.amount, 0)`;
 }
@@ -38,8 +62,10 @@ export function invariants(): readonly Invariant[] {
       'used-is-debits-less-refunds',
       unlikeSum(
         'used',
+        // What another gateway had charged to a window of a subscription was entered when it was adopted.
         `SELECT kind, owner, window_start, amount FROM debit
-          UNION ALL SELECT kind, owner, window_start, -amount FROM entry WHERE op = 'refund'`,
+          UNION ALL SELECT kind, owner, window_start, -amount FROM entry WHERE op = 'refund'
+          UNION ALL SELECT kind, owner, window_start, amount FROM entry WHERE op = 'adjust' AND kind IN ${WINDOWS}`,
       ),
     ),
     invariant('held-is-leases', unlikeSum('held', 'SELECT kind, owner, window_start, amount FROM lease')),
@@ -56,7 +82,8 @@ export function invariants(): readonly Invariant[] {
       'debt-is-what-was-taken-back-and-not-paid',
       unlikeSum(
         'debt',
-        `SELECT 'account' AS kind, owner, window_start, amount FROM entry WHERE kind = 'debt' AND op IN ('credit', 'adjust')`,
+        `SELECT ${OWING} AS kind, owner, window_start, amount FROM entry
+          WHERE kind IN ('debt', 'key-debt') AND op IN ('credit', 'adjust')`,
       ),
     ),
     invariant(
@@ -69,13 +96,11 @@ export function invariants(): readonly Invariant[] {
       // If an account is not charged for a call, a subscription must include that call.
       'keys-pay-what-accounts-pay-and-no-less',
       `SELECT 'the day ' || day_ms AS place,
-          'accounts ' || SUM(CASE kind WHEN 'account' THEN amount ELSE 0 END) || ', keys '
-            || SUM(CASE kind WHEN 'key' THEN amount ELSE 0 END) AS says,
+          'accounts ' || ${sumText(OF_ACCOUNTS)} || ', keys ' || ${sumText(OF_KEYS)} AS says,
           'no more of accounts than of keys, no more of keys than of accounts and subscriptions' AS should
         FROM debit GROUP BY day_ms
-        HAVING SUM(CASE kind WHEN 'account' THEN amount ELSE 0 END) > SUM(CASE kind WHEN 'key' THEN amount ELSE 0 END)
-          OR SUM(CASE kind WHEN 'key' THEN amount ELSE 0 END)
-            > SUM(CASE WHEN kind = 'account' OR kind IN ${WINDOWS} THEN amount ELSE 0 END)`,
+        HAVING ${comparableSum(OF_ACCOUNTS)} > ${comparableSum(OF_KEYS)}
+          OR ${comparableSum(OF_KEYS)} > ${comparableSum(OF_ACCOUNTS_AND_WINDOWS)}`,
     ),
     invariant(
       'running-calls-are-inside-leases',
@@ -104,7 +129,7 @@ export function invariants(): readonly Invariant[] {
     invariant(
       'everything-has-a-bucket',
       `SELECT ${BUCKET} AS place, b.what AS says, 'a bucket' AS should FROM (
-          SELECT CASE kind WHEN 'debt' THEN 'account' ELSE kind END AS kind, owner, window_start, 'an entry' AS what FROM entry
+          SELECT ${OWING} AS kind, owner, window_start, 'an entry' AS what FROM entry
           UNION SELECT kind, owner, window_start, 'a debit' FROM debit
           UNION SELECT kind, owner, window_start, 'a lease' FROM lease
         ) b WHERE NOT EXISTS (

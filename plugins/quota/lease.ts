@@ -1,5 +1,5 @@
 /** A lease: the part of one bucket that this process may spend without the store, and the statements that move it. Amounts are micro-quota. */
-import type { Layer } from '../../core/contracts/ledger.ts';
+import { COUNTED, type Layer } from '../../core/contracts/ledger.ts';
 import type { Addition, Statement, Step, Sum } from '../../core/plugin.ts';
 import { bucketParams, HAS_ROOM, nameOf, THIS_BUCKET } from './buckets.ts';
 import { aliveStep, LEASE_LOST } from './processes.ts';
@@ -17,10 +17,11 @@ const GROW = `INSERT INTO lease (epoch, kind, owner, window_start, amount) VALUE
 const FREE = `UPDATE bucket SET held = held - ? WHERE ${THIS_BUCKET}`;
 const FORGET = `DELETE FROM lease WHERE epoch = ? AND ${THIS_BUCKET} AND amount = 0`;
 /** A limit follows its plan or department, but never below what is used and held. */
-const GRANT = `INSERT INTO bucket (kind, owner, window_start, granted) VALUES (?, ?, ?, ?)
-  ON CONFLICT (kind, owner, window_start) DO UPDATE SET unlimited = 0, granted =
-    CASE WHEN excluded.granted < bucket.used + bucket.held THEN bucket.used + bucket.held ELSE excluded.granted END
-  WHERE bucket.granted <> excluded.granted OR bucket.unlimited = 1`;
+const GRANT = `INSERT INTO bucket (kind, owner, window_start, granted, unlimited) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (kind, owner, window_start) DO UPDATE SET unlimited = excluded.unlimited, granted =
+    CASE WHEN excluded.unlimited = 0 AND excluded.granted < bucket.used + bucket.held
+      THEN bucket.used + bucket.held ELSE excluded.granted END
+  WHERE bucket.granted <> excluded.granted OR bucket.unlimited <> excluded.unlimited`;
 
 /** The length of the period of `spentLately`. */
 const LATELY_MS = 2_000;
@@ -154,7 +155,7 @@ export class Lease implements Layer {
   takeSteps(amount: bigint, room: bigint, limit: bigint | undefined): readonly Statement[] {
     const bucket = bucketParams(this);
     return [
-      ...(limit === undefined ? [] : [{ sql: GRANT, params: [...bucket, limit] }]),
+      ...(limit === undefined ? [] : [{ sql: GRANT, params: [...bucket, limit, limit === COUNTED ? 1 : 0] }]),
       { sql: TAKE, params: [amount, ...bucket, room], must: this.name },
       { sql: GROW, params: [this.#epoch, ...bucket, amount] },
       aliveStep(this.#epoch),

@@ -6,7 +6,7 @@
  * refuses a call, it recalls the bucket: all processes return the part of their lease that no call has reserved. Operations that remove money from a
  * bucket also recall it first. For two seconds after a recall, each call leases exactly the amount it reserves.
  */
-import type { Layer } from '../../core/contracts/ledger.ts';
+import { COUNTED, type Layer } from '../../core/contracts/ledger.ts';
 import {
   type Awaitable,
   type Clock,
@@ -158,7 +158,7 @@ export function createLeases({
         lease.isOpen = false;
         return;
       }
-      const isUnlimited = limit === undefined && row?.unlimited === 1;
+      const isUnlimited = isWithoutLimit(row, limit);
       const left = leftOf(row, limit);
       const amount = isUnlimited ? UNLIMITED : sliceOf(lease, left);
       if (amount === undefined) return;
@@ -400,6 +400,10 @@ export function createLeases({
      */
     recall,
 
+    /** Whether every bucket has this much left in its lease. */
+    cover: (shares: readonly Share[], amount: bigint, room: bigint): boolean =>
+      shares.every((share) => isCovered(share, amount, room)),
+
     /**
      * Reserves `amount` of every share that pays, if each has `room` left, or nothing. Undefined: it is reserved; otherwise the name of the first
      * bucket that has too little. A promise if the store has to be read; it rejects if the store is unavailable.
@@ -457,6 +461,10 @@ export function createLeases({
 /** The leases. */
 export type Leases = ReturnType<typeof createLeases>;
 
+function isWithoutLimit(row: BucketRow | undefined, limit: bigint | undefined): boolean {
+  return limit === COUNTED || (limit === undefined && row?.unlimited === 1);
+}
+
 /** The remaining amount of a bucket that has a limit; `limit`: that of a plan or a department. */
 function leftOf(row: BucketRow | undefined, limit: bigint | undefined): bigint {
   return limit === undefined ? BigInt(row?.left ?? 0) : limit - BigInt(row?.taken ?? 0);
@@ -464,7 +472,7 @@ function leftOf(row: BucketRow | undefined, limit: bigint | undefined): bigint {
 
 function hasRoom({ row, taken }: Snapshot, limit: bigint | undefined, room: bigint): boolean {
   if (row?.owes === 1) return false;
-  if (limit === undefined && row?.unlimited === 1) return true;
+  if (isWithoutLimit(row, limit)) return true;
   return leftOf(row, limit) - taken >= room;
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import {
   type Balance,
+  type BalanceChange,
   type BalanceLayer,
   inQuota,
   LARGEST_GRANT,
@@ -12,7 +13,7 @@ import {
 import type { Clock, Exchange, Step, Store } from '../../core/plugin.ts';
 import { bucketParams, INSERT_ENTRY, lockStep, removable, THIS_BUCKET } from './buckets.ts';
 import { Coalescer } from './coalescer.ts';
-import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
+import { type Cause, DEBT_OF, payDebtSteps, takeBackSteps } from './debt.ts';
 import { createEntries, debitsOf } from './entries.ts';
 import { errors } from './errors.ts';
 import type { Leases } from './leases.ts';
@@ -39,17 +40,35 @@ const ENTER_DEDUCTION = `${INSERT_ENTRY}
 const DEDUCT = `UPDATE bucket SET granted = granted - (${DEDUCTIBLE}) WHERE ${THIS_BUCKET}`;
 /** Takes all of the amount, if that is available and nothing is owed. */
 const TAKE = `UPDATE bucket SET granted = granted - ? WHERE ${THIS_BUCKET} AND ${removable('bucket')} >= ? AND debt = 0`;
-/** The difference between the new and the current granted amount. */
+/**
+ * The new granted amount and debt if a balance is set to the amount that is bound twice: running calls keep what they hold, and what that is more
+ * than the balance is owed.
+ */
+const GRANTED = 'used + CASE WHEN held > ? THEN held ELSE ? END';
+const OWED = 'CASE WHEN held > ? THEN held - ? ELSE 0 END';
+/** The differences between these and the current amounts. */
 const ENTER_SETTING = `${INSERT_ENTRY}
-  SELECT ?, 'adjust', kind, owner, window_start, ? + used + held - granted, ?, ?
-  FROM bucket WHERE ${THIS_BUCKET} AND ? + used + held <> granted`;
-const SET = `UPDATE bucket SET granted = ? + used + held, unlimited = 0 WHERE ${THIS_BUCKET} AND used + held <= ?`;
-const UNLIMIT = `UPDATE bucket SET unlimited = 1 WHERE ${THIS_BUCKET}`;
+  SELECT ?, 'adjust', kind, owner, window_start, ${GRANTED} - granted, ?, ?
+  FROM bucket WHERE ${THIS_BUCKET} AND ${GRANTED} <> granted`;
+const ENTER_OWING = `${INSERT_ENTRY}
+  SELECT ?, 'adjust', ${DEBT_OF}, owner, window_start, ${OWED} - debt, ?, ?
+  FROM bucket WHERE ${THIS_BUCKET} AND ${OWED} <> debt`;
+const SET = `UPDATE bucket SET granted = ${GRANTED}, debt = ${OWED}, unlimited = 0 WHERE ${THIS_BUCKET} AND used + held <= ?`;
+/** A key without a limit owes nothing. An account's debt stays. */
+const ENTER_FORGIVING = `${INSERT_ENTRY}
+  SELECT ?, 'adjust', ${DEBT_OF}, owner, window_start, -debt, ?, ? FROM bucket WHERE ${THIS_BUCKET} AND debt > 0 AND kind = 'key'`;
+const UNLIMIT = `UPDATE bucket SET unlimited = 1, debt = CASE kind WHEN 'key' THEN 0 ELSE debt END WHERE ${THIS_BUCKET}`;
+/** The bucket is still as it was read. */
+const UNCHANGED = `UPDATE bucket SET held = held WHERE ${THIS_BUCKET} AND granted = ? AND used = ? AND held = ? AND debt = ?`;
+/** How often a balance is read again because calls changed it before it was set. */
+const TRIES = 20;
 
 /** The service, and what calls need of it. */
 export interface OwnLedger extends Ledger {
   /** As `balance`, without querying other processes: everything they have leased is shown as held. */
   stored(layer: Layer): Promise<Balance | undefined>;
+  /** Pays the debts of an account and of its key from what calls have returned; true if one of them owes nothing any more. */
+  payDebts(accountId: number, keyId: number): Promise<boolean>;
 }
 
 /** Makes the service. */
@@ -100,7 +119,7 @@ export function createLedger(of: {
   }
 
   /** Leased amounts that no call has reserved are not shown as held. `elsewhere`: such amounts in other processes. */
-  function balanceOf({ granted, used, held, unlimited }: BalanceRow, layer: Layer, elsewhere: bigint): Balance {
+  function balanceOf({ granted, used, held, unlimited, debt }: BalanceRow, layer: Layer, elsewhere: bigint): Balance {
     const lease = leases.find(layer);
     const ofCalls = BigInt(held) - elsewhere - (lease === undefined ? 0n : lease.free + lease.moving);
     const ofOwnCalls = lease?.held ?? 0n;
@@ -110,7 +129,16 @@ export function createLedger(of: {
       // An amount that is being moved may not be in the row yet.
       held: ofCalls < ofOwnCalls ? ofOwnCalls : ofCalls,
       unlimited: unlimited === 1,
+      ...(debt !== '0' && { debt: BigInt(debt) }),
     };
+  }
+
+  /** Pays a debt; true if nothing is owed any more. */
+  async function payDebt(layer: BalanceLayer): Promise<boolean> {
+    const row = await read(layer);
+    if (row === undefined || row.debt === '0' || freeOf(row) <= 0n) return false;
+    await store.atomic([lockStep(layer), ...payDebtSteps(layer, cause(`debt:${randomUUID()}`, 'ledger'))]);
+    return (await read(layer))?.debt === '0';
   }
 
   /**
@@ -150,7 +178,8 @@ export function createLedger(of: {
 
   function creditSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[] {
     const why = cause(ref, actor);
-    return [...grantSteps({ kind: 'account', owner: accountId }, amount, why), ...payDebtSteps(accountId, why)];
+    const account = { kind: 'account', owner: accountId } as const;
+    return [...grantSteps(account, amount, why), ...payDebtSteps(account, why)];
   }
 
   async function setAvailableSteps(
@@ -159,14 +188,62 @@ export function createLedger(of: {
     actor: string,
   ): Promise<readonly Step[]> {
     const bucket = bucketParams(layer);
-    if (available === undefined) return [{ sql: UNLIMIT, params: bucket, must: 'no_room' }];
+    const why = cause(`set:${randomUUID()}`, actor);
+    if (available === undefined) {
+      return [
+        lockStep(layer),
+        { sql: ENTER_FORGIVING, params: [why.ref, why.atMs, actor, ...bucket] },
+        { sql: UNLIMIT, params: bucket, must: 'no_room' },
+      ];
+    }
     if (available < 0n || available > LARGEST_GRANT) refuseAmount(available);
     await recallWithoutLimit(layer);
+    return settingSteps(layer, available, why);
+  }
+
+  function settingSteps(layer: BalanceLayer, balance: bigint, { ref, atMs, actor }: Cause): readonly Step[] {
+    const bucket = bucketParams(layer);
+    const twice = [balance, balance];
+    const entering = [ref, ...twice, atMs, actor, ...bucket, ...twice];
     return [
       lockStep(layer),
-      { sql: ENTER_SETTING, params: [`set:${randomUUID()}`, available, clock.now(), actor, ...bucket, available] },
-      { sql: SET, params: [available, ...bucket, LARGEST_GRANT - available], must: 'no_room' },
+      { sql: ENTER_SETTING, params: entering },
+      { sql: ENTER_OWING, params: entering },
+      { sql: SET, params: [...twice, ...twice, ...bucket, LARGEST_GRANT - balance], must: 'no_room' },
     ];
+  }
+
+  async function setBalance(
+    layer: BalanceLayer,
+    to: (balance: bigint) => bigint,
+    ref: string,
+    actor: string,
+    along: (change: BalanceChange) => readonly Step[] = () => [],
+  ): Promise<BalanceChange> {
+    await recallWithoutLimit(layer);
+    for (let tries = 1; ; tries++) {
+      const row = await read(layer);
+      if (row === undefined) throw errors.layer_not_found(layer.kind, layer.owner);
+      const [granted, used, held, debt] = [BigInt(row.granted), BigInt(row.used), BigInt(row.held), BigInt(row.debt)];
+      const was = granted - used - debt;
+      const is = to(was);
+      if (is > LARGEST_GRANT) refuseAmount(is);
+      const kept = held > is ? held : is;
+      const change = { was, is, taken: granted - used - kept, held, owed: kept - is };
+      const unchanged = {
+        sql: UNCHANGED,
+        params: [...bucketParams(layer), granted, used, held, debt],
+        must: 'moved',
+      };
+      const failed = await store.atomic([
+        ...(tries < TRIES ? [unchanged] : []),
+        ...settingSteps(layer, is, cause(ref, actor)),
+        ...along(change),
+      ]);
+      if (failed === undefined) return change;
+      if (failed === 'no_room') return refuseRoom(layer, is);
+      if (failed !== 'moved') refuseChange(failed);
+    }
   }
 
   /** Refuses an amount because the bucket has no room for it, or does not exist. */
@@ -187,6 +264,20 @@ export function createLedger(of: {
     stored,
     creditSteps,
     setAvailableSteps,
+    setBalance: (owner, ...how) => setBalance({ kind: 'account', owner }, ...how),
+    shift: (layer, by, ref, actor, along = []) =>
+      setBalance(
+        layer,
+        (balance) => balance + by,
+        ref,
+        actor,
+        () => along,
+      ),
+
+    async payDebts(accountId, keyId) {
+      const isPaid = await payDebt({ kind: 'account', owner: accountId });
+      return (await payDebt({ kind: 'key', owner: keyId })) || isPaid;
+    },
 
     async balances(kind, owners, windowStart = 0) {
       const found = new Map<number, Balance>();
@@ -206,6 +297,25 @@ export function createLedger(of: {
     },
 
     lockStep: (accountId) => lockStep({ kind: 'account', owner: accountId }),
+
+    usedSteps(window, limit, used, ref, actor) {
+      if (used <= 0n) return [];
+      const bucket = bucketParams(window);
+      return [
+        {
+          sql: `${INSERT_ENTRY} VALUES (?, 'adjust', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+          params: [ref, ...bucket, used, clock.now(), actor],
+          must: 'used_before',
+        },
+        {
+          sql: `INSERT INTO bucket (kind, owner, window_start, granted, used) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (kind, owner, window_start) DO UPDATE SET used = bucket.used + excluded.used,
+              granted = CASE WHEN bucket.granted < bucket.used + bucket.held + excluded.used
+                THEN bucket.used + bucket.held + excluded.used ELSE bucket.granted END`,
+          params: [...bucket, limit > used ? limit : used, used],
+        },
+      ];
+    },
 
     async ownersOf(kinds, read) {
       const rows = await read.all<{ readonly owner: number }>(
@@ -307,6 +417,11 @@ export function createLedger(of: {
 /** The `ref` of a deduction's entries. */
 function deduction(ref: string): string {
   return `deducted:${ref}`;
+}
+
+/** What could be removed from a bucket now. */
+function freeOf({ granted, used, held, unlimited }: BalanceRow): bigint {
+  return unlimited === 1 ? BigInt(granted) : BigInt(granted) - BigInt(used) - BigInt(held);
 }
 
 /** Refuses (400) an amount that cannot be credited or taken. */

@@ -1,5 +1,5 @@
 /** Why a bucket refuses a call: its name, what it has left, and when it resets. Amounts are micro-quota. */
-import { type CallLimit, inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
+import { type CallLimit, COUNTED, inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
 import type { GatewayError } from '../../core/plugin.ts';
 import { least, nameOf } from './buckets.ts';
 import { errors } from './errors.ts';
@@ -52,6 +52,7 @@ export function layersOf(accountId: number, keyId: number, terms: Terms): readon
 
 /** The remaining amount of a bucket; undefined if it has no limit. */
 async function leftIn(ledger: Balances, { layer, limit }: PayingLayer): Promise<bigint | undefined> {
+  if (limit === COUNTED) return undefined;
   const balance = await ledger.balance(layer);
   if (balance === undefined) return limit ?? 0n;
   if (limit === undefined && balance.unlimited) return undefined;
@@ -85,8 +86,10 @@ export async function insufficient(ledger: Balances, paying: PayingLayer, amount
   if (owed > 0n) return indebted(owed);
   const left = await leftIn(ledger, paying);
   // Other calls may have returned quota since this one was refused.
-  const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'less than that left';
-  return error(`This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
+  const has = left !== undefined && left < amount ? `only ${inQuota(left)} quota left` : 'less than that left';
+  return error(
+    `The quota is too low: this call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`,
+  );
 }
 
 /** The refusal of an account with a debt. */

@@ -52,6 +52,11 @@ export class Reservation {
     return this.#amount;
   }
 
+  /** Whether this much could be reserved at once, without the store. */
+  covers(amount: bigint, room: bigint): boolean {
+    return this.#leases.cover(this.#shares, amount, room);
+  }
+
   /**
    * Reserves `more`, if every bucket has `room` left, or nothing. Undefined: it is reserved; otherwise the name of the first bucket that has too
    * little. A promise if the store has to be read.

@@ -62,7 +62,7 @@ const ENTRIES_ARE_APPEND_ONLY: readonly string[] = [
  * unless a subscription includes the call.
  *
  * A `debit` is what all calls of one day were charged to a bucket. The primary key of a call's usage record, written in the same list, ensures
- * that it is charged once. An `entry` is any other amount that moved. It is never changed; its key ensures that a payment is credited once, and
+ * that it is charged once. An `entry` is any other amount that moved; one of a subscription's window is what another gateway had charged to it. It is never changed; its key ensures that a payment is credited once, and
  * `ref` names the payment.
  */
 export const migrations: readonly Migration[] = [

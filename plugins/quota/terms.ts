@@ -1,39 +1,64 @@
 /** The terms of a call: the limits that apply in addition to account and key, and the part of the price that is charged. */
 import type { Department, Departments } from '../../core/contracts/departments.ts';
+import type { Groups, Reach } from '../../core/contracts/groups.ts';
 import { keyBudgets } from '../../core/contracts/key-budgets.ts';
 import type { KeyLimit, Keys } from '../../core/contracts/keys.ts';
-import type { CallLimit } from '../../core/contracts/ledger.ts';
+import { type CallLimit, COUNTED } from '../../core/contracts/ledger.ts';
 import type { Subscriptions, SubscriptionTerms } from '../../core/contracts/subscriptions.ts';
 import type { Awaitable, GatewayError, Known } from '../../core/plugin.ts';
-import { periodAround } from '../../core/sdk.ts';
+import { type Decimal, inUnitsOf, periodAround } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 
 /** The rules for a call from start to end, even if settings change during it. */
 export interface Terms {
   /** Millionths of the price; undefined: the price. */
   readonly factorPpm: bigint | undefined;
+  /** The group of channels that serves the call; undefined: there are no groups. */
+  readonly group: string | undefined;
+  /** The names of the channels that may serve the call; undefined: all. */
+  readonly channels: ReadonlySet<string> | undefined;
   /** False: a subscription includes the call, and the account's balance is not charged. */
   readonly fromAccount: boolean;
   /** In the order in which they may refuse, behind account and key. */
   readonly limits: readonly CallLimit[];
   /** Why a call that costs something is refused; undefined: it is not. */
   readonly refusal: GatewayError | undefined;
+  /** The terms if `limits` have too little left: the account pays, without a subscription. */
+  readonly beyond?: Terms;
 }
 
 /** The terms of most calls: account and key pay the price. */
-const USUAL: Terms = { factorPpm: undefined, fromAccount: true, limits: [], refusal: undefined };
+const USUAL: Terms = {
+  factorPpm: undefined,
+  group: undefined,
+  channels: undefined,
+  fromAccount: true,
+  limits: [],
+  refusal: undefined,
+};
 
 /** The factor of the full price. */
 const FULL_PPM = 1_000_000;
 
+/** The millionths of a factor; undefined: the full price. */
+const reducedPpm = (ppm: bigint): bigint | undefined => (ppm === BigInt(FULL_PPM) ? undefined : ppm);
+
+/** The factor of a department times that of a group, rounded up once. */
+export function factorPpmOf(departmentPpm: number, group: Decimal | undefined): bigint | undefined {
+  if (group === undefined) return reducedPpm(BigInt(departmentPpm));
+  const unit = 10n ** BigInt(group.scale);
+  return reducedPpm((inUnitsOf(group, group.scale) * BigInt(departmentPpm) + unit - 1n) / unit);
+}
+
 const NO_DEPARTMENTS: readonly Department[] = [];
 
-/** The terms of a call. Refuses (403) if one of the departments of its account is disabled. */
+/** The terms of a call. Refuses (403) if one of the departments of its account is disabled, and what its group does not reach. */
 export type TermsOf = (x: Known) => Awaitable<Terms>;
 
 /** Where terms come from; undefined: the plugin is not in the pipeline. */
 export interface TermSources {
   departments: Departments | undefined;
+  groups: Groups | undefined;
   subscriptions: Subscriptions | undefined;
   keys: Keys | undefined;
 }
@@ -46,42 +71,52 @@ export function createTerms(sources: TermSources): TermsOf {
     const path = sources.departments?.pathOf(accountId) ?? NO_DEPARTMENTS;
     const subscription = sources.subscriptions?.termsOf(accountId, atMs);
     const { keys } = sources;
+    const reach = sources.groups?.reachFor(x);
     if (subscription instanceof Promise) {
-      return subscription.then((found) => withBudgetsOfKey(combine(path, found, atMs), x, keys));
+      return subscription.then((found) => withBudgetsOfKey(combine(path, reach, found, atMs), x, keys));
     }
-    const terms = path.length === 0 && subscription === undefined ? USUAL : combine(path, subscription, atMs);
+    const isUsual = path.length === 0 && subscription === undefined && reach === undefined;
+    const terms = isUsual ? USUAL : combine(path, reach, subscription, atMs);
     return withBudgetsOfKey(terms, x, keys);
   };
 }
 
-function combine(path: readonly Department[], subscription: SubscriptionTerms | undefined, atMs: number): Terms {
+function combine(
+  path: readonly Department[],
+  reach: Reach | undefined,
+  subscription: SubscriptionTerms | undefined,
+  atMs: number,
+): Terms {
   const disabled = path.find(({ enabled }) => !enabled);
   if (disabled !== undefined) {
     throw errors.department_disabled(disabled.name);
   }
-  const factorPpm = path[0]?.factorPpm ?? FULL_PPM;
   return {
-    factorPpm: factorPpm === FULL_PPM ? undefined : BigInt(factorPpm),
+    factorPpm: factorPpmOf(path[0]?.factorPpm ?? FULL_PPM, reach?.factor),
+    group: reach?.group,
+    channels: reach?.channels,
     fromAccount: subscription?.includesBalance !== true,
     limits: [...(subscription?.limits ?? []), ...path.flatMap((department) => budgetsOf(department, atMs))],
     refusal: subscription?.refusal,
+    ...(subscription?.fallsBack === true && { beyond: combine(path, reach, undefined, atMs) }),
   };
 }
 
 function budgetsOf({ id, name, budget, monthlyBudget }: Department, atMs: number): readonly CallLimit[] {
   const error = errors.QUOTA_DEPARTMENT_EXCEEDED;
-  const limits: CallLimit[] = [];
-  if (budget !== undefined) {
-    const title = `the budget of the department "${name}"`;
-    limits.push({ kind: 'department', owner: id, windowStart: 0, limit: budget, error, title, resetsMs: undefined });
-  }
-  if (monthlyBudget !== undefined) {
-    const title = `the monthly budget of the department "${name}"`;
-    const { startMs, endMs } = periodAround('month', atMs);
-    const window = { windowStart: startMs, resetsMs: endMs };
-    limits.push({ kind: 'department-month', owner: id, ...window, limit: monthlyBudget, error, title });
-  }
-  return limits;
+  const { startMs, endMs } = periodAround('month', atMs);
+  const title = `budget of the department "${name}"`;
+  // Without a budget they count, so that one that is set later knows what was used before.
+  return [
+    {
+      ...{ kind: 'department', owner: id, windowStart: 0, resetsMs: undefined },
+      ...{ limit: budget ?? COUNTED, error, title: `the ${title}` },
+    },
+    {
+      ...{ kind: 'department-month', owner: id, windowStart: startMs, resetsMs: endMs },
+      ...{ limit: monthlyBudget ?? COUNTED, error, title: `the monthly ${title}` },
+    },
+  ];
 }
 
 /** The terms of a call with the budgets of its key; a key without limits has the same terms. */
@@ -91,7 +126,13 @@ function withBudgetsOfKey(terms: Terms, x: Known, keys: Keys | undefined): Terms
   const whole = key.limits.filter(({ model }) => model === undefined);
   const ofModels = x.passthrough === undefined ? (keys?.limitsFor(key, x.call.model) ?? []) : [];
   const budgets = [...whole, ...ofModels].flatMap((limit) => budgetsOfKey(key.id, limit, x.startedMs));
-  return budgets.length === 0 ? terms : { ...terms, limits: [...budgets, ...terms.limits] };
+  if (budgets.length === 0) return terms;
+  const { beyond } = terms;
+  return {
+    ...terms,
+    limits: [...budgets, ...terms.limits],
+    ...(beyond !== undefined && { beyond: { ...beyond, limits: [...budgets, ...beyond.limits] } }),
+  };
 }
 
 const PERIODIC = { day: 'daily', week: 'weekly', month: 'monthly' } as const;

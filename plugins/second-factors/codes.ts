@@ -1,10 +1,10 @@
 /** Codes of authenticators (TOTP) and backup codes: setup, verification, removal. */
 
 import { createHash, randomInt } from 'node:crypto';
-import { generateSecret, generateURI, verifySync } from 'otplib';
+import { createGuardrails, generateSecret, generateURI, verifySync } from 'otplib';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import type { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Site } from '../../core/contracts/site.ts';
 import type { Host, Step, Surrender } from '../../core/plugin.ts';
@@ -15,6 +15,8 @@ const SECRET_BYTES = 20;
 /** Tolerates a clock that is one step off, and the time to type. */
 const TOLERANCE_SECONDS = 30;
 const CODE = /^[0-9]{6}$/;
+/** Secrets of other programs may be as short as 80 bits, as most examples of them are; ours have 160. */
+const GUARDRAILS = createGuardrails({ MIN_SECRET_BYTES: 10 });
 
 /** Creates a secret: 20 random bytes in base32. */
 export function newTotpSecret(): string {
@@ -30,8 +32,20 @@ export function stepOfCode(secret: string, code: string, nowMs: number): number 
     token: code,
     epoch: Math.floor(nowMs / 1_000),
     epochTolerance: TOLERANCE_SECONDS,
+    guardrails: GUARDRAILS,
   });
   return result.valid && 'timeStep' in result ? result.timeStep : undefined;
+}
+
+/** A secret of another program as it is stored here: base32 without spaces and padding; undefined for other texts. */
+function readSecret(text: string): string | undefined {
+  const secret = text.replace(/[\s-]|=+$/g, '').toUpperCase();
+  try {
+    stepOfCode(secret, '000000', 0);
+    return secret;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The otpauth URL of a secret and its QR code (an SVG document). */
@@ -95,6 +109,8 @@ export interface Codes extends Pick<SecondFactors, 'setUp' | 'enable' | 'disable
   ): Promise<{ readonly totp: boolean; readonly lockedUntilMs: number; readonly backupCodes: number }>;
   /** The steps that remove all codes; with `must` they fail for an account without an authenticator. */
   removeSteps(accountId: number, must?: string): readonly Step[];
+  /** The steps that give an account the secret of another program; undefined if it is none. */
+  adoptSteps(accountId: number, secret: string): readonly Step[] | undefined;
   /** All authenticators and their backup codes: without the master key, their secrets cannot be decrypted. */
   surrender(): Promise<readonly Surrender[]>;
 }
@@ -154,7 +170,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
   /** False if another request has redeemed the code. */
   async function write(steps: readonly Step[]): Promise<boolean> {
     const failed = await store.atomic(steps);
-    if (failed !== undefined && failed !== REDEEMED) throw new Error(`a change of second factors failed: ${failed}`);
+    if (failed !== undefined && failed !== REDEEMED) throw notWritten(failed);
     return failed === undefined;
   }
 
@@ -251,6 +267,18 @@ export function createCodes(host: Host, endings: Endings): Codes {
 
     check: (accountId, code) => redeem(accountId, code),
     removeSteps,
+
+    adoptSteps(accountId, text) {
+      const secret = readSecret(text);
+      if (secret === undefined) return undefined;
+      return [
+        {
+          sql: `INSERT INTO totp (account_id, secret, last_step, wrong, locked_until_ms, lock_ms, noted_ms)
+            VALUES (?, ?, 0, 0, 0, ?, 0) ON CONFLICT DO NOTHING`,
+          params: [accountId, vault.seal(sealedFor(accountId), secret), FIRST_LOCK_MS],
+        },
+      ];
+    },
 
     async surrender() {
       const row = await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM totp');

@@ -1,7 +1,7 @@
 /** Second factors: codes of an authenticator, backup codes, passkeys. */
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { type FactorStatus, SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
@@ -98,11 +98,24 @@ function createFactors(host: Host, codes: Codes, passkeys: Passkeys, endings: En
 
     status: async (accountId) => ({ ...(await codes.status(accountId)), passkey: await passkeys.status(accountId) }),
 
+    async adoptSteps(accountId, { totpSecret, passkey }) {
+      const totp = totpSecret === undefined ? [] : codes.adoptSteps(accountId, totpSecret);
+      const key = passkey === undefined ? [] : await passkeys.adoptSteps(accountId, passkey);
+      return {
+        steps: [...(totp ?? []), ...(typeof key === 'string' ? [] : key)],
+        problems: {
+          ...(totp === undefined && { totp: 'its stored secret cannot be read' }),
+          ...(typeof key === 'string' && { passkey: key }),
+        },
+      };
+    },
+
     async reset(accountId, what, along = []) {
       const must = 'there is one';
       const steps = what === 'totp' ? codes.removeSteps(accountId, must) : [passkeys.removeStep(accountId)];
       const failed = await host.store.atomic([...steps, ...endings(accountId), ...along]);
       if (failed === undefined) return;
+      if (failed !== must && failed !== 'there is one') throw notWritten(failed);
       if (what === 'passkey') noPasskey();
       noCodes();
     },
@@ -124,11 +137,20 @@ function userFactors(host: Host, factors: SecondFactors): Command {
       if (account === undefined) throw coreErrors.account_not_found(name);
       const status = await factors.status(account.id);
       const lines = describe(status);
-      if (values.remove !== true) return lines.length === 0 ? `${account.name} has no second factor` : lines.join('\n');
+      const json = {
+        username: account.name,
+        totp: status.totp,
+        backup_codes_remaining: status.backupCodes,
+        passkey: status.passkey !== undefined,
+      };
+      if (values.remove !== true) {
+        const text = lines.length === 0 ? `${account.name} has no second factor` : lines.join('\n');
+        return { text, json };
+      }
       if (lines.length === 0) throw coreErrors.no_second_factor(`${account.name} has no second factor.`);
       if (status.totp) await factors.reset(account.id, 'totp', noted(account, 'two-factor.reset'));
       if (status.passkey) await factors.reset(account.id, 'passkey', noted(account, 'passkey.reset'));
-      return `removed from ${account.name}: ${lines.join(', ')}`;
+      return { text: `removed from ${account.name}: ${lines.join(', ')}`, json };
     },
   };
 }

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { AuthenticationResponseJSON, AuthenticatorTransport } from '@simplewebauthn/server';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
-import type { FactorStatus, PasskeyStart, SecondFactors } from '../../core/contracts/second-factors.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
+import type { AdoptedPasskey, FactorStatus, PasskeyStart, SecondFactors } from '../../core/contracts/second-factors.ts';
 import { type TicketPurpose, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { type Host, type Json, refuse, type Step } from '../../core/plugin.ts';
@@ -51,6 +51,8 @@ export interface Passkeys
   status(accountId: number): Promise<FactorStatus['passkey']>;
   /** The step that removes the passkey. */
   removeStep(accountId: number): Step;
+  /** The steps that give an account the passkey of another program, or why it could not be used here. */
+  adoptSteps(accountId: number, passkey: AdoptedPasskey): Promise<readonly Step[] | string>;
 }
 
 export function createPasskeys(host: Host, endings: Endings): Passkeys {
@@ -232,7 +234,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
         ...along,
       ]);
       if (failed === undefined) return;
-      if (failed !== 'new') throw new Error(`a passkey could not be added: ${failed}`);
+      if (failed !== 'new') throw notWritten(failed);
       if ((await passkeyOf(id)) !== undefined) existsAlready();
       throw errors.passkey_taken();
     },
@@ -256,11 +258,62 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
 
     async removePasskey({ id }, session, along = []) {
       const failed = await store.atomic([removeStep(id), ...endings(id, session), ...along]);
-      if (failed !== undefined) noPasskey();
+      if (failed === 'there is one') noPasskey();
+      if (failed !== undefined) throw notWritten(failed);
     },
 
     removeStep,
+
+    async adoptSteps(accountId, { rpId, userHandle, credentialId, publicKey, counter, transports = [] }) {
+      const here = host.find(Site)?.passkeys;
+      if (here?.possible !== true || here.rpId !== rpId) {
+        const domain = here?.possible === true ? here.rpId : 'none here';
+        return `it belongs to the domain ${rpId}, and the domain of passkeys is ${domain}: set console.url or console.passkeys.rpId before the import`;
+      }
+      if (!ENCODED.test(userHandle) || !ENCODED.test(credentialId) || !(await isCoseKey(publicKey)))
+        return 'its stored key cannot be read';
+      const held = await store.one(
+        'SELECT 1 AS held FROM passkey_user WHERE handle = ? AND account_id <> ?',
+        userHandle,
+        accountId,
+      );
+      if (held !== undefined) return 'another account here has its user handle';
+      return [
+        {
+          sql: 'INSERT INTO passkey_user (account_id, handle) VALUES (?, ?) ON CONFLICT DO NOTHING',
+          params: [accountId, userHandle],
+        },
+        {
+          // Its authenticator returns the handle with which it was registered, so it is of no use with another one.
+          sql: `INSERT INTO passkey (account_id, credential_id, public_key, counter, transports, backed_up, created_ms)
+            SELECT account_id, ?, ?, ?, ?, 0, ? FROM passkey_user WHERE account_id = ? AND handle = ? ON CONFLICT DO NOTHING`,
+          params: [
+            credentialId,
+            Buffer.from(publicKey, 'base64url'),
+            counter,
+            JSON.stringify(transports),
+            clock.now(),
+            accountId,
+            userHandle,
+          ],
+        },
+      ];
+    },
   };
+}
+
+/** Base64url of some bytes. */
+const ENCODED = /^[\w-]{2,1400}$/;
+
+/** Whether a text is the base64url of a public key in COSE form. */
+async function isCoseKey(text: string): Promise<boolean> {
+  const { cose, decodeCredentialPublicKey } = await import('@simplewebauthn/server/helpers');
+  try {
+    const key = decodeCredentialPublicKey(new Uint8Array(Buffer.from(text, 'base64url')));
+    return cose.isCOSEPublicKeyEC2(key) || cose.isCOSEPublicKeyRSA(key) || cose.isCOSEPublicKeyOKP(key);
+  } catch {
+    return false;
+  }
 }
 
 const removeStep = (accountId: number): Step => ({

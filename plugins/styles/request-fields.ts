@@ -1,7 +1,8 @@
 /** Helpers for reading requests, shared by the styles of this folder, with the same error messages. */
 
 import { invalidField } from '../../core/contracts/errors.ts';
-import type { Json, JsonBody, Warnings } from '../../core/plugin.ts';
+import { askedAs } from '../../core/contracts/uses.ts';
+import type { Json, JsonBody, ServedAs, Warnings } from '../../core/plugin.ts';
 import { type Fields, given, type Labels, readFields } from '../../core/translation/index.ts';
 
 /** Some members of a body; the others, which may be long, are not parsed. */
@@ -13,6 +14,12 @@ export function fieldsIn(body: JsonBody, names: readonly string[]): Fields {
 export function modelOf(value: Json | undefined): string {
   if (typeof value === 'string' && value !== '' && value.length <= 256) return value;
   wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
+}
+
+/** The service options that a request chooses. */
+export function serviceOf(body: JsonBody): ServedAs | undefined {
+  const chosen = (name: string): Json | undefined => (body.has(name) ? body.get(name) : undefined);
+  return askedAs({ tier: chosen('service_tier'), speed: chosen('speed'), region: chosen('inference_geo') });
 }
 
 /** One of these words, or undefined if omitted. Refuses any other with 400. */

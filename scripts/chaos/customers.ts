@@ -43,11 +43,13 @@ const CUSTOMERS: readonly Terms[] = [
     credit: 10_000_000,
     plan: 'roomy',
     department: 'team',
-    layers: ['account', 'day', 'department', 'department', 'department-month', 'key', 'month', 'week'],
+    layers: [
+      ...['account', 'day', 'department', 'department', 'department-month', 'department-month', 'key', 'month', 'week'],
+    ],
   },
   { credit: 1_000_000, allowance: 20_000, plan: 'prepaid', layers: ['key', 'month'] },
   { credit: 1_000_000, plan: 'small', layers: ['account', 'day', 'key'] },
-  { credit: 5_000, department: 'company', layers: ['account', 'department', 'key'] },
+  { credit: 5_000, department: 'company', layers: ['account', 'department', 'department-month', 'key'] },
 ];
 
 /** Their sections of gateway.yaml. */

@@ -6,7 +6,11 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 /** The kinds of floods. */
-export type FloodKind = 'recall' | 'keep' | 'bodies' | 'count';
+export const FLOODS = [
+  ...(['recall', 'keep', 'bodies', 'count', 'redact', 'pseudonyms', 'count-large'] as const),
+  ...(['statistics', 'csv', 'openapi'] as const),
+] as const;
+export type FloodKind = (typeof FLOODS)[number];
 
 /** The flood: kind, address, key and duration. */
 export interface Flood {
@@ -16,6 +20,8 @@ export interface Flood {
   readonly seconds: number;
   /** A stored response of this member. */
   readonly responseId: string;
+  /** The session of this member, as the header `cookie`. */
+  readonly cookie: string;
 }
 
 /** Number of answers by status; `none`: the connection ended without an answer, or stayed open to the end. */
@@ -32,11 +38,18 @@ interface Sent {
   readonly unfinished?: true;
 }
 
-function request(flood: Pick<Flood, 'key'>, method: string, path: string, type: string, body?: Buffer): Sent {
+function request(
+  flood: Pick<Flood, 'key' | 'cookie'>,
+  method: string,
+  path: string,
+  type: string,
+  body?: Buffer,
+): Sent {
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'host: 127.0.0.1',
-    `authorization: Bearer ${flood.key}`,
+    // The console's routes take a session, and no key.
+    ...(path.startsWith('/api/') ? [`cookie: ${flood.cookie}`] : [`authorization: Bearer ${flood.key}`]),
     'anthropic-version: 2023-06-01',
     ...(body === undefined ? [] : [`content-type: ${type}`, `content-length: ${body.length}`]),
   ];
@@ -63,6 +76,12 @@ async function send({ head, body, unfinished }: Sent, port: number, open: Set<So
 
 const JSON_TYPE = 'application/json';
 const text = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+/** A request of 15 MB that is full of one text. */
+function chat(flood: Flood, model: string, content: string, path = '/v1/chat/completions'): Sent {
+  const messages = [{ role: 'user', content: content.repeat((15 * MB) / content.length) }];
+  return request(flood, 'POST', path, JSON_TYPE, text({ model, max_tokens: 16, messages }));
+}
 
 /** The request of each kind, sent repeatedly. */
 function volleyOf(flood: Flood): readonly Sent[] {
@@ -94,6 +113,23 @@ function volleyOf(flood: Flood): readonly Sent[] {
       const body = text({ model: 'paid', messages: [{ role: 'user', content: 'Hello?' }] });
       return many(200, request(flood, 'POST', '/v1/messages/count_tokens', JSON_TYPE, body));
     }
+    case 'redact':
+      return many(12, chat(flood, 'paid', 'TCK-123456 '));
+    case 'pseudonyms':
+      return [
+        ...many(6, chat(flood, 'paid', 'ann@example.com ')),
+        ...many(6, chat(flood, 'paid', '4111 1111 1111 1111 ')),
+      ];
+    case 'count-large':
+      return many(12, chat(flood, 'paid', 'ann@example.com ', '/v1/messages/count_tokens'));
+    case 'statistics': {
+      const paths = ['usage/self/sums?group_by=tag', 'usage/self/trend?group_by=tag', 'log/self/stat', 'data/self'];
+      return paths.flatMap((path) => many(25, request(flood, 'GET', `/api/${path}`, JSON_TYPE)));
+    }
+    case 'csv':
+      return many(60, request(flood, 'GET', '/api/log/self?format=csv', JSON_TYPE));
+    case 'openapi':
+      return many(200, request(flood, 'GET', '/api/openapi.json', JSON_TYPE));
   }
 }
 

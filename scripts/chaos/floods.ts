@@ -13,11 +13,13 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { askControl, controlPath } from '../../core/control.ts';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { fakeVendor } from '../../test/kit/fake-vendor.ts';
 import { startProcess } from '../../test/kit/process.ts';
 import { jsonAnswer, wholeAnswer } from '../../test/kit/script.ts';
+import { fillRecords } from '../../test/kit/usage-records.ts';
 import { usageRecords } from './books.ts';
-import type { Flood, FloodKind, Statuses } from './flooder.ts';
+import { FLOODS, type Flood, type FloodKind, type Statuses } from './flooder.ts';
 
 /** The measurements of one period. */
 export interface Period {
@@ -53,19 +55,23 @@ export interface FloodReport {
   readonly slow: readonly string[];
 }
 
+const PASSWORD = 'a long enough password';
 /** Calls per minute allowed for each key and account. */
 const PER_MINUTE = 5;
 /** Each makes fewer than that; together they make one call per second. */
 const NEIGHBOURS = 30;
 /** Maximum cost of storing a large response, in quota units; a call of `paid` costs more than that. */
 const KEPT_UNITS = 10_000;
-const FLOODS: readonly FloodKind[] = ['recall', 'keep', 'bodies', 'count'];
+/** Calls of the members whose statistics and log are read, and the names of models and tags among them. */
+const FILLED = { rows: 12_000, models: 4_000, tags: 1_000 };
 
 /**
  * Limits for slower answers, and for additional memory and disk. Most of the memory is request bodies that V8 has not
  * freed yet.
  */
 const SLOWER = 4;
+/** Whatever it is without a flood, `/healthz` answers within this many milliseconds. */
+const HEALTH_MS = 100;
 const MORE_MEMORY = 400 * 1024 ** 2;
 const MORE_DISK = 300 * 1024 ** 2;
 /** In addition to the records of other accounts: a few served calls, and one for each minute and kind of refusal. */
@@ -80,9 +86,13 @@ const CONFIG = {
     perAccount: { requestsPerMinute: PER_MINUTE, concurrent: 2 },
   },
   pipeline: [
-    ...['accounts', 'auth', 'counters', 'keys', 'limits', 'prices', 'quota', 'models', 'styles'],
-    ...['vendors/compatible', 'vendors/anthropic', 'vendors/demo', 'log'],
+    ...['accounts', 'auth', 'counters', 'keys', 'limits', 'prices', 'guard', 'pseudonyms', 'quota', 'models', 'styles'],
+    ...['vendors/compatible', 'vendors/anthropic', 'vendors/demo', 'log', 'audit', 'console'],
   ],
+  guard: { rules: [{ name: 'tickets', pattern: 'TCK-\\d+', action: 'redact' }] },
+  pseudonyms: { find: ['email', 'iban', 'card', 'ip', 'phone'] },
+  // What one account may ask for, not what one address may.
+  console: { limits: { requests: 1_000_000 } },
 };
 
 /** Runs them, one after the other; `seconds`: the duration of each, and of the quiet period before. */
@@ -106,6 +116,7 @@ export async function floods(seconds: number, progress: (line: string) => void):
       paid: { from: ['counter'], price: { input: 1_000, output: 1_000 } },
       cheap: { from: ['demo'], price: { input: 0.001, output: 0.001 } },
       free: { from: ['demo'], free: true },
+      'free-*': { from: ['demo'], free: true },
     },
   };
   writeFileSync(configFile, stringify(config));
@@ -118,7 +129,7 @@ export async function floods(seconds: number, progress: (line: string) => void):
       return result.stdout.trim();
     };
     const open = async (name: string, units: number): Promise<string> => {
-      await command(`user create --name ${name} --role member --password-stdin`, 'a long enough password');
+      await command(`user create --name ${name} --role member --password-stdin`, PASSWORD);
       if (units > 0) await command(`user credit ${name} ${units}`);
       return command(`key create --name ${name} --user ${name} --unlimited`);
     };
@@ -136,6 +147,9 @@ export async function floods(seconds: number, progress: (line: string) => void):
     if (answer.status !== 200) throw new Error(`nothing to be recalled: ${answer.status} ${await answer.text()}`);
     const { id: responseId } = (await answer.json()) as { readonly id: string };
 
+    const cookies = new Map<FloodKind, string>();
+    for (const kind of FLOODS) cookies.set(kind, await signIn(gateway.port, `member-${kind}`));
+    for (const kind of ['statistics', 'csv'] as const) fill(storeFile, `member-${kind}`);
     const watched = { pid: gateway.pid, port: gateway.port, dir, keys };
     const counts = (): number => vendor.requests.filter(({ path }) => path.endsWith('/count_tokens')).length;
     const agent = new Agent({ keepAlive: true });
@@ -153,7 +167,14 @@ export async function floods(seconds: number, progress: (line: string) => void):
     const quiet = await period('quiet', setTimeout(seconds * 2_000, {}));
     const periods = [quiet];
     for (const kind of FLOODS) {
-      const flood = { kind, port: gateway.port, key: members.get(kind)!, seconds, responseId };
+      const flood = {
+        kind,
+        port: gateway.port,
+        key: members.get(kind)!,
+        seconds,
+        responseId,
+        cookie: cookies.get(kind)!,
+      };
       periods.push(await period(kind, runFlood(flood)));
     }
     agent.destroy();
@@ -164,6 +185,38 @@ export async function floods(seconds: number, progress: (line: string) => void):
     await gateway.kill();
     await vendor.close();
     rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** The session of an account, as the header `cookie`. */
+async function signIn(port: number, username: string): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/user/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-requested-with': 'floods' },
+    body: JSON.stringify({ username, password: PASSWORD }),
+  });
+  if (answer.status !== 200) throw new Error(`${username} cannot sign in: ${answer.status} ${await answer.text()}`);
+  return answer.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+}
+
+/** Gives an account a log and statistics: more than it could make while the floods run. */
+function fill(storeFile: string, name: string): void {
+  const db = new Database(storeFile, { timeout: 10_000 });
+  try {
+    const { id } = db.prepare('SELECT id FROM account WHERE name = ?').get(name) as { readonly id: number };
+    const { rows, models, tags } = FILLED;
+    const everyMs = 50_000;
+    fillRecords(db, { rows, fromMs: Date.now() - rows * everyMs, everyMs, account: `${id}`, keys: 2, models });
+    db.exec(`INSERT INTO usage_tag (begin_ms, tag, account_id, kind, key_id, model, channel, department_id, lines, repeats, amount, included,
+        input, output)
+      SELECT begin_ms / 86400000 * 86400000, 'tag ' || (ROW_NUMBER() OVER () % ${tags}), account_id, kind, key_id, model, channel,
+        department_id, lines, repeats, amount, included, input, output
+      FROM usage_hour WHERE account_id = ${id} ON CONFLICT DO NOTHING`);
+  } finally {
+    db.close();
   }
 }
 
@@ -179,6 +232,7 @@ function shortcomings([quiet, ...rest]: readonly Period[]): Pick<FloodReport, 'v
     if (refused.length > 0) violations.push(`${name}: answers to others were ${refused.join(' ')}`);
     slower('calls', calls, quiet!.calls);
     slower('/healthz', health, quiet!.health);
+    if (health.p99 >= HEALTH_MS) slow.push(`${name}: p99 of /healthz ${health.p99.toFixed(1)} ms`);
     if (rss > quiet!.rss + MORE_MEMORY)
       violations.push(`${name}: ${mb(rss)} of memory, ${mb(quiet!.rss)} where it is quiet`);
     if (disk > quiet!.disk + MORE_DISK)
@@ -194,7 +248,7 @@ function lineOf({ name, calls, health, refused, rss, disk, counted, records, sta
   const times = ({ count, p50, p99 }: Latencies): string => `${count}, p50 ${p50.toFixed(1)} p99 ${p99.toFixed(1)} ms`;
   const own = Object.entries(statuses).map(([status, count]) => `${count} x ${status}`);
   return [
-    `${name}:`.padEnd(8),
+    `${name}:`.padEnd(13),
     `calls ${times(calls)}; healthz ${times(health)}; ${refused.length} refused; memory ${mb(rss)}, disk ${mb(disk)}; ${records} usage records`,
     ...(counted > 0 ? [`; ${counted} counted by the vendor`] : []),
     ...(own.length > 0 ? [`; the member got ${own.join(', ')}`] : []),

@@ -72,6 +72,14 @@ const RULES: readonly Rule[] = [
     holds: ({ members: [top] }) => top === 'model' || top === 'stream' || top === 'stream_options',
   },
   {
+    why: 'some vendors take ids of calls of at most 40 characters: longer ones keep their beginning',
+    holds: (leaf, { vendor, sent }) => {
+      const isId = ['id', 'call_id', 'tool_call_id', 'tool_use_id'].includes(memberOf(leaf));
+      const id = String(leaf.value);
+      return vendor === 'chat' && isId && id.length > 40 && JSON.stringify(sent).includes(`"${id.slice(0, 30)}`);
+    },
+  },
+  {
     why: 'every style has its own names of roles',
     holds: (leaf) => memberOf(leaf) === 'role',
   },

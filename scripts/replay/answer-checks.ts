@@ -215,9 +215,7 @@ function othersFaults(
     ? fold(client, events)
     : { body: objectOf(parsed(got.text)), error: undefined, ended: true };
   if (vendor.error !== undefined) {
-    return seen.error === undefined && errorOf(seen.body) === undefined
-      ? [`the vendor's error is not reported: ${brief(vendor.error)}`]
-      : [];
+    return errorFaults(vendor.error, seen.error ?? errorOf(seen.body)?.message);
   }
   const faults = recorded.stream ? conductFaults(client, events).map((fault) => `stream: ${fault}`) : [];
   if (recorded.stream && !got.contentType.startsWith('text/event-stream'))
@@ -235,6 +233,18 @@ function othersFaults(
     ),
   ];
 }
+
+/** An error inside a stream: clients get the vendor's words, unless these concern the operator's account. */
+function errorFaults(theirs: string, seen: string | undefined): readonly string[] {
+  if (seen === undefined || seen === '') return [`the vendor's error is not reported: ${brief(theirs)}`];
+  const words = theirs.replaceAll(ACCOUNT_IDS, '$1-…').slice(0, MAX_WORDS);
+  return seen.includes(words) || OPERATORS.test(theirs) ? [] : [`the error ${brief(theirs)} became ${brief(seen)}`];
+}
+
+/** Longer messages may be shortened. */
+const MAX_WORDS = 200;
+/** Words about the operator's account, which the gateway replaces by its own. */
+const OPERATORS = /credit|billing|quota|balance|overloaded/i;
 
 /** Outside of the content. */
 const BESIDE = /^(?!choices|output|content|candidates)/;

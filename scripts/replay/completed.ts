@@ -47,31 +47,26 @@ export function isCompleted(sent: Buffer, seen: Buffer, isStream: boolean): bool
   );
 }
 
-/** Members of an error that are always text. */
-const TEXTS: ReadonlySet<string> = new Set(['type', 'param', 'code']);
+/** Members that every error has. */
+const ALWAYS: readonly string[] = ['type', 'param', 'code'];
 
-/** A refusal: every member of its error is text, and the request id is ours. Everything else is unchanged. */
+/** A refusal: members that its error lacks are texts, an overflow has our code, and the request id is ours. Everything else is unchanged. */
 export function isInOurForm(sent: Buffer, seen: Buffer, requestId: string): boolean {
   const [theirs, ours] = [parsed(sent.toString()), parsed(seen.toString())];
   if (!isObject(theirs) || !isObject(ours) || !isObject(theirs.error) || !isObject(ours.error)) return false;
   const { error: theirError, request_id: _, ...around } = theirs;
   const { error: own, request_id: id = requestId, ...rest } = ours;
-  const names = new Set([...Object.keys(theirError), ...TEXTS]);
+  const names = new Set([...Object.keys(theirError), ...ALWAYS]);
   return (
     id === requestId &&
     isSame({ type: rest.type ?? null, ...around }, { type: null, ...rest }) &&
     Object.keys(own).every((name) => names.has(name)) &&
     [...names].every((name) =>
-      TEXTS.has(name) ? own[name] === asText(theirError[name], own[name]) : isSame(theirError[name], own[name]),
+      Object.hasOwn(theirError, name) && own[name] !== 'context_length_exceeded'
+        ? isSame(theirError[name], own[name])
+        : typeof own[name] === 'string',
     )
   );
-}
-
-/** A number as text; missing or invalid values as the gateway fills them in. */
-function asText(theirError: Json | undefined, filled: Json | undefined): Json | undefined {
-  if (typeof theirError === 'string') return theirError;
-  if (typeof theirError === 'number') return String(theirError);
-  return typeof filled === 'string' ? filled : undefined;
 }
 
 function isUsage(data: Json | undefined): boolean {

@@ -222,6 +222,8 @@ function foldMessages(events: readonly StreamEvent[]): Folded {
       case 'message_start':
         torn ||= blocks.length > 0;
         body = { ...objectOf(data.message) };
+        // After a programmatic call, the message is already complete.
+        blocks.push(...objectsOf(body.content).map((whole) => ({ ...whole })));
         break;
       case 'content_block_start':
         blocks[numberOf(data.index)] = { ...objectOf(data.content_block) };

@@ -47,8 +47,15 @@ const VENDORS: Readonly<Record<VendorStyle, JsonObject>> = {
   messages: { vendor: 'anthropic' },
   gemini: { vendor: 'gemini' },
 };
-/** Of every model, in currency units per million tokens. */
-export const PRICE = { input: 1, output: 2, cacheRead: 0.25, cacheWrite: 1.5, reasoning: 3 };
+/** Of every model, in currency units per million tokens. Tools of vendors are free, which otherwise cost their list prices. */
+export const PRICE = {
+  input: 1,
+  output: 2,
+  cacheRead: 0.25,
+  cacheWrite: 1.5,
+  reasoning: 3,
+  perUse: { web_search: 0 },
+};
 
 /** Starts it. */
 export async function openWorld(upstreams: readonly Upstream[]): Promise<World> {

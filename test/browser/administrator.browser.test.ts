@@ -113,7 +113,7 @@ describe('the log of everybody', () => {
   it('leads from a call that nobody could pay to where quota is given', async () => {
     await at.open(`/logs?whose=all&open=${poorCall}`);
     await page.getByRole('dialog').getByRole('link', { name: 'Change the quota of this user' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Change quota' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change balance' }).waitFor();
   });
 
   it('has lines that are links, and amounts with their points below each other', async () => {

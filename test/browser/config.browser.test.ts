@@ -2,6 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: gateway.yaml has them
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { parse } from 'yaml';
@@ -12,6 +13,7 @@ import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { allLookRight } from '../kit/pages.ts';
 import { startReceiver } from '../kit/receiver.ts';
 import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/script.ts';
+import { makeSqlite, NEW_API_VERSIONS } from '../plugins/import-databases.ts';
 
 const NEW_KEY = 'sk-a-new-key-of-a-vendor';
 const SECOND_KEY = 'sk-a-second-key-of-a-vendor';
@@ -35,7 +37,7 @@ before(async () => {
   gateway = await startGateway({
     config: {
       listen: { host: '127.0.0.1', port },
-      pipeline: [...CONSOLE_PIPELINE],
+      pipeline: [...CONSOLE_PIPELINE, 'groups', 'import'],
       console: { ...PATIENT, url: `http://localhost:${port}` },
       channels: [
         { name: 'first', vendor: 'compatible', url: vendor.url, key: VENDOR_KEY },
@@ -219,7 +221,7 @@ describe('a form', () => {
     );
   });
 
-  it('gives a channel one more key, which calls use in turn, and takes it away again', async () => {
+  it('gives a channel one more key, which conversations share, and takes it away again', async () => {
     const keysOf = () => {
       const { name, key, keys } = parse(written()).channels[1];
       return { name, key, keys };
@@ -239,8 +241,10 @@ describe('a form', () => {
       keys: ['${TURNS_KEY}', '${secret:turns}'],
     });
     const used = new Set<string>();
-    for (let call = 0; call < 4; call++) {
-      assert.equal((await gateway.chat({ model: 'turner' })).status, 200);
+    for (let call = 0; call < 20; call++) {
+      // Another conversation each time: one stays at its key.
+      const messages = [{ role: 'user', content: `Hello ${call}` }];
+      assert.equal((await gateway.chat({ model: 'turner', messages })).status, 200);
       used.add(String(vendor.requests.at(-1)?.headers.authorization));
     }
     assert.deepEqual([...used].sort(), [`Bearer ${NEW_KEY}`, `Bearer ${SECOND_KEY}`]);
@@ -435,12 +439,51 @@ describe('alerts', () => {
   });
 });
 
+describe('an import', () => {
+  it('is tried, shown and done, of an uploaded file', async () => {
+    const file = join(gateway.dir, 'old.db');
+    makeSqlite(file, NEW_API_VERSIONS[2]!, {
+      users: [{ id: 2, username: 'mover', password: 'x', role: 1, status: 1, quota: 5, group: 'default' }],
+      options: [{ key: 'ModelRatio', value: '{"house":1.25}' }],
+      channels: [
+        {
+          id: 1,
+          type: 1,
+          key: NEW_KEY,
+          status: 1,
+          name: 'old',
+          base_url: vendor.url.replace(/\/v1$/, ''),
+          models: 'house',
+          group: 'default',
+        },
+      ],
+    });
+    await at.open('/config?tab=import');
+    await page.getByText('SQLite file', { exact: true }).click();
+    await page.locator('input[type=file]').setInputFiles(file);
+    await see(/old\.db \(/);
+    await button('Dry run').click();
+    await see(/dry run, nothing was changed/);
+    await page.getByRole('row', { name: /^Accounts 1 1 0 0 0$/ }).waitFor();
+    assert.ok(!written().includes('house'));
+    await button('Import').click();
+    await button('Import', dialog('Import now?')).click();
+    await see(/^Imported$/);
+    await becomes(() => written().includes('house'), true);
+    const { items } = await boss.data('GET', '/api/user/search?keyword=mover');
+    assert.deepEqual(
+      items.map(({ username }: { readonly username: string }) => username),
+      ['mover'],
+    );
+  });
+});
+
 describe('the editor', () => {
   it('looks as it should, in every section', async () => {
     const forms = ['?item=first', '?section=models&item=talker', '?add=1'];
     const others = ['models', 'aliases', 'prices', 'plans', 'passthrough', 'limits'].map((name) => `?section=${name}`);
     const added = ['prices', 'plans', 'passthrough'].map((name) => `?section=${name}&item=:new`);
-    const tabs = ['draft', 'versions', 'secrets'].map((name) => `?tab=${name}`);
+    const tabs = ['draft', 'versions', 'secrets', 'import'].map((name) => `?tab=${name}`);
     await allLookRight(
       at,
       [...forms, ...others, ...added, ...tabs].map((search) => `/config${search}`),

@@ -60,8 +60,8 @@ describe('departments in a browser', () => {
   it('begin with a template, a second check that is asked for by itself, and a member', async () => {
     await at.open('/departments');
     await page.getByRole('heading', { name: 'No departments yet' }).waitFor();
-    await page.getByRole('button', { name: 'Team of three' }).click();
-    const form = page.getByRole('dialog', { name: 'A team of three' });
+    await page.getByRole('button', { name: 'Team with a budget' }).click();
+    const form = page.getByRole('dialog', { name: 'Team with a budget' });
     await form.getByRole('textbox', { name: 'Name' }).fill('Night shift');
     await form.getByRole('textbox', { name: 'Monthly budget' }).fill('0.002');
     await form.getByText('= 1,000 quota').waitFor();

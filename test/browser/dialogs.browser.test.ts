@@ -91,7 +91,7 @@ const PLACES: readonly Place[] = [
       dialog(
         ['button', 'bo'],
         menu(['button', 'More actions'], dialog(['menuitem', 'Delete account'])),
-        dialog(['button', 'Change quota']),
+        dialog(['button', 'Change balance']),
         dialog(['button', 'Set new password']),
         dialog(['button', 'Assign a plan']),
       ),

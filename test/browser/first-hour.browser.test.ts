@@ -228,8 +228,8 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
 
   it('creates a department, and turns on alerts, metrics and backups: a test message comes', async () => {
     await go('Departments');
-    await button('Team of three').click();
-    const form = dialog('A team of three');
+    await button('Team with a budget').click();
+    const form = dialog('Team with a budget');
     await form.getByRole('textbox', { name: 'Name' }).fill('Research');
     await form.getByRole('textbox', { name: 'Monthly budget' }).fill('0.005');
     await form.getByRole('combobox', { name: 'Members' }).fill('ann');
@@ -311,7 +311,13 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     await go('System');
     await page.getByText('It was restored into a scratch database, migrated, and all its invariants hold.').waitFor();
-    assertClean('in the browser', at.problems);
+    // Chromium sometimes gives up a file of another page that is only loaded ahead, when nginx ends the connections that it would use.
+    const aheadOnly =
+      /ERR_TOO_MANY_RETRIES \(\S+\/assets\/page-home-|Unable to preload CSS for \S+\/assets\/page-home-/;
+    assertClean(
+      'in the browser',
+      at.problems.filter((problem) => !aheadOnly.test(problem)),
+    );
   });
 
   it('was all that the page names', () => {

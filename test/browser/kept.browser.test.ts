@@ -81,7 +81,7 @@ describe('without a connection', () => {
     const sent = changes();
     await looks.open(`/users?q=ann-${people}`);
     await page.getByRole('button', { name: `ann-${people}`, exact: true }).click();
-    await page.getByRole('button', { name: 'Change quota' }).click();
+    await page.getByRole('button', { name: 'Change balance' }).click();
     const form = dialog(`Quota of ann-${people}`);
     await form.getByRole('textbox', { name: /^Amount/ }).fill('7');
     await page.context().setOffline(true);

@@ -130,4 +130,82 @@ describe('the palette', () => {
     await find('zzzz');
     await page.getByText('No matches').first().waitFor();
   });
+
+  it('has what is typed before it is loaded, and nothing of what was typed before it was closed', async () => {
+    const field = page.getByRole('textbox', { name: /^Search pages/ });
+    let load = (): void => {};
+    const wanted = new Promise<void>((done) => {
+      load = done;
+    });
+    await page.route(/\/palette-.*\.js/, async (route) => {
+      await wanted;
+      await route.continue();
+    });
+    await at.open('/');
+    await page.keyboard.press('Control+K');
+    await page.keyboard.type('usaxx');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    load();
+    await becomes(() => field.inputValue(), 'usa');
+    await page.keyboard.type('ge');
+    await becomes(() => field.inputValue(), 'usage');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+K');
+    await page.keyboard.type('wallet');
+    await becomes(() => field.inputValue(), 'wallet');
+    await page.unroute(/\/palette-.*\.js/);
+  });
+});
+
+describe('tables', () => {
+  it('keep names in one piece, on a phone and on a wide screen', async () => {
+    await signedIn(gateway, 'fatma-oezdemir');
+    await gateway.command('key create --name nightly-build-of-the-site --user fatma-oezdemir');
+    await gateway.command('user invite fatma.oezdemir@example.com');
+    const called = await gateway.chat({ model: 'demo', messages: [{ role: 'user', content: 'Hi' }] });
+    assert.equal(called.status, 200);
+    /** The words in cells of tables that are on more than one line. */
+    const broken = () =>
+      page.evaluate(`[...document.querySelectorAll('.table-frame td')].flatMap((cell) => {
+        const found = [];
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) {
+          for (const { 0: word, index } of texts.currentNode.data.matchAll(/\\S+/g)) {
+            const range = document.createRange();
+            range.setStart(texts.currentNode, index);
+            range.setEnd(texts.currentNode, index + word.length);
+            if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(word);
+          }
+        }
+        return found;
+      })`);
+    for (const path of ['/users', '/users?tab=invitations', '/logs?scope=all', '/audit']) {
+      await at.open(path);
+      for (const width of [360, 1_024, 1_440]) {
+        await at.look({ width });
+        await page.locator('.table-frame td').first().waitFor();
+        assert.deepEqual([path, width, await broken()], [path, width, []]);
+        assert.deepEqual(await at.overflow(), []);
+      }
+    }
+  });
+});
+
+describe('the audit log', () => {
+  it('says that a key was disabled, and names no owner among what was changed', async () => {
+    const { id: abel } = await boss.data('GET', '/api/user/search?keyword=abel').then(({ items }) => items[0]);
+    const { id } = await boss.data('POST', '/api/token/', { name: 'runaway', user_id: abel, unlimited_quota: true });
+    await boss.data('PUT', '/api/token/', { id, strict: true });
+    await boss.data('PUT', '/api/token/?status_only=1', { id, status: 2 });
+    await gateway.command(`key enable ${id}`);
+    await at.open('/audit');
+    for (const words of [
+      'root changed the key runaway (strict)',
+      'root disabled the key runaway',
+      'The command line enabled the key runaway',
+    ]) {
+      await page.getByText(words, { exact: true }).first().waitFor();
+    }
+  });
 });

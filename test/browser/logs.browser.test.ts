@@ -143,7 +143,7 @@ describe('the page Logs', () => {
     const refused = await call('gpt-4');
     await as('ann', `/logs?open=${refused}`, async (page) => {
       const drawer = drawerOf(page);
-      await drawer.getByText('GET /v1/models lists the models. It was free.').waitFor();
+      await drawer.getByText('GET /v1/models lists the models. Nothing was charged.').waitFor();
       await drawer.getByText('The call was refused, so nothing was charged.').waitFor();
     });
     await as('ann', '/logs?kind=top-up', async (page) => {

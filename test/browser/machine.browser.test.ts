@@ -161,7 +161,9 @@ describe('prices', () => {
     await drawer.getByRole('region', { name: 'from Jan 1, 2099' }).getByText('$2.00').waitFor();
     await drawer.getByText('Images', { exact: true }).click();
     const lines = () => drawer.getByRole('region', { name: 'Lines for gateway.yaml' }).innerText();
-    await becomes(async () => parse(await lines()), { prices: { patient: { perImage: 0.04 } } });
+    await becomes(async () => parse(await lines()), {
+      models: { patient: { from: ['ill'], price: { perImage: 0.04 } } },
+    });
   });
 });
 

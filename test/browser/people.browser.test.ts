@@ -61,7 +61,7 @@ describe('people in a browser', () => {
     await at.open('/users?q=mi');
     await row('mia').getByRole('button', { name: 'mia' }).click();
     const drawer = drawerOf('mia');
-    await drawer.getByRole('button', { name: 'Change quota' }).click();
+    await drawer.getByRole('button', { name: 'Change balance' }).click();
     const form = page.getByRole('dialog', { name: 'Quota of mia' });
     await form.getByRole('textbox', { name: 'Amount' }).fill('5');
     await form.getByText('Now $0.00, then $5.00.').waitFor();

@@ -16,6 +16,7 @@ import { fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { errorAnswer, eventStream, fin, hold, jsonAnswer } from '../kit/script.ts';
+import { until } from '../kit/until.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
 
 const UNIT = 500_000n * 1_000_000n;
@@ -288,8 +289,7 @@ describe('a vendor of images, asked by the official client', () => {
     const before = records().length;
     await main.waitFor(() => main.requests.at(-1)!.state === 'aborted');
     main.release('left');
-    for (let i = 0; records().length === before && i < 1_000; i++)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await until('there is a new record', () => records().length > before, gateway);
     const { outcome, images, estimated, output } = lastRecord(gateway);
     assert.deepEqual([outcome, images?.count, estimated, output], ['aborted', 2, true, 2 * 272]);
     main.next(eventStream([partial, fin()]));

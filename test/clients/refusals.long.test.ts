@@ -55,10 +55,13 @@ async function call(stand: Stand, client: Client, model: string, stream = false)
   };
 }
 
-/** The form that all refusals have: four members that are text, and our request id for clients of messages. */
-function checkForm({ body, headers }: Told, client: Client): Refusal {
+/**
+ * The form that all refusals have: four members that are text, and our request id for clients of messages. In those of a vendor of the client's
+ * own style, `param` and `code` are the vendor's.
+ */
+function checkForm({ body, headers }: Told, client: Client, isOwnStyle = false): Refusal {
   const { error } = body;
-  for (const member of ['message', 'type', 'param', 'code'] as const) {
+  for (const member of ['message', 'type', ...(isOwnStyle ? [] : (['param', 'code'] as const))] as const) {
     assert.equal(typeof error[member], 'string', `${member} is text`);
   }
   if (client === 'messages') {
@@ -196,7 +199,7 @@ describe('a vendor that has too much to do', () => {
         assert.equal(told.status, status);
         assert.equal(told.headers.get('retry-after'), '7');
         assert.equal(told.headers.get('content-encoding'), null);
-        assert.equal(checkForm(told, client).message, WORDS);
+        assert.equal(checkForm(told, client, true).message, WORDS);
       });
 
       it(`is overloaded (${status}) for clients of ${client} in another style`, async () => {
@@ -301,9 +304,13 @@ describe('a vendor that the operator has not paid', () => {
         assert.equal(told.status, 502);
         assert.deepEqual(
           [checkForm(told, client).code, told.body.error.message],
-          ['upstream_error', 'The vendor returned an error.'],
+          [
+            'upstream_error',
+            "The gateway's account at the vendor cannot be used. Trying again does not help. Tell the administrator of the gateway.",
+          ],
         );
         assert.equal(told.headers.get('retry-after'), null);
+        assert.equal(told.headers.get('x-should-retry'), 'false');
       }
     });
   }
@@ -328,23 +335,26 @@ describe('a vendor that the operator has not paid', () => {
 });
 
 describe('a vendor’s own refusal in the style of its client', () => {
-  it('keeps its words and what else it says, and has text in all members', async () => {
+  it('keeps its words and what else it says, as it says it', async () => {
     const said = { message: 'No.', type: 'x', param: null, code: null, hint: { at: [1] } };
+    const others = { message: 'No.', type: null, param: 7, code: 400 };
     for (const status of [400, 409, 413, 415, 422, 429]) {
       for (const client of ['chat', 'responses'] as const) {
-        stand.vendor.next(jsonAnswer(status, { error: said, extra: 1 }));
-        const told = await call(stand, client, stand.fresh(client));
-        assert.equal(told.status, status);
-        assert.deepEqual(told.body, { error: { ...said, param: '', code: '' }, extra: 1 });
-        assert.equal(told.headers.get('x-turnpike-translation'), null);
+        for (const error of [said, others]) {
+          stand.vendor.next(jsonAnswer(status, { error, extra: 1 }));
+          const told = await call(stand, client, stand.fresh(client));
+          assert.equal(told.status, status);
+          assert.deepEqual(told.body, { error, extra: 1 });
+          assert.equal(told.headers.get('x-turnpike-translation'), null);
+        }
       }
     }
   });
 
-  it('has numbers as text, too', async () => {
-    stand.vendor.next(jsonAnswer(400, { error: { message: 'No.', type: 'BadRequestError', param: 7, code: 400 } }));
+  it('has the members that it lacks as text', async () => {
+    stand.vendor.next(jsonAnswer(400, { error: { message: 'No.' } }));
     const { body } = await call(stand, 'chat', 'chat-0');
-    assert.deepEqual(body.error, { message: 'No.', type: 'BadRequestError', param: '7', code: '400' });
+    assert.deepEqual(body.error, { message: 'No.', type: 'invalid_request_error', param: '', code: '' });
   });
 
   it('names our request, and not the vendor’s', async () => {

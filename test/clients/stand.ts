@@ -6,7 +6,8 @@ import { type Scenario, type SpeechName, says } from '../kit/scenarios.ts';
 
 /** The vendor kinds, and the model each is asked for. */
 export const KINDS = {
-  chat: { vendor: 'compatible', model: 'chat-model-1' },
+  // A server whose models reason: without quirks, a model of an unknown name is asked for no effort, and gets no reasoning back.
+  chat: { vendor: 'compatible', quirks: { reasoning: { input: 'effort', echo: 'none' } }, model: 'chat-model-1' },
   responses: { vendor: 'compatible', speaks: ['responses'], model: 'gpt-5.1' },
   messages: { vendor: 'anthropic', model: 'claude-sonnet-4-5' },
   gemini: { vendor: 'gemini', model: 'gemini-3.5-flash' },
@@ -39,6 +40,8 @@ export function modelOf(kind: SpeechName): string {
 
 /** What a stand has beside. */
 export interface StandOptions {
+  /** Names of vendors' models instead of those of `KINDS`. */
+  readonly models?: Readonly<Partial<Record<SpeechName, string>>>;
   /** Plugins of the test, and those that ship, by their names; these come first in the pipeline. */
   readonly plugins?: readonly Plugin<Sections>[];
   readonly ship?: readonly string[];
@@ -52,7 +55,9 @@ export interface StandOptions {
 export async function openStand(spares = 0, options: StandOptions = {}): Promise<Stand> {
   const vendor = await fakeVendor(says(NOTHING, { key: VENDOR_KEY }));
   const counts = Array.from({ length: 1 + spares }, (_, i) => i);
-  const each = KIND_NAMES.flatMap((kind) => counts.map((i) => ({ name: `${kind}-${i}`, ...KINDS[kind] })));
+  const each = KIND_NAMES.flatMap((kind) =>
+    counts.map((i) => ({ name: `${kind}-${i}`, ...KINDS[kind], model: options.models?.[kind] ?? KINDS[kind].model })),
+  );
   const { pipeline, ...rest } = defaultConfig([]) as { readonly pipeline: readonly string[] };
   const gateway = await startGateway({
     config: {

@@ -36,6 +36,7 @@ import { mailbox } from '../kit/mailbox.ts';
 import { isOnPostgres } from '../kit/postgres.ts';
 import { hold, jsonAnswer, wholeAnswer } from '../kit/script.ts';
 import { idAt, usageRecord } from '../kit/usage-records.ts';
+import { changeSqlite, makeSqlite, NEW_API_VERSIONS } from '../plugins/import-databases.ts';
 import { github, ORIGIN, pathOf, start, thereAndBack } from './oauth-flows.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -183,8 +184,9 @@ describe('the answers of /api', () => {
         config: {
           pipeline: CONSOLE_PIPELINE.flatMap((name) =>
             name === 'mail' ? [] : name === 'limits' ? ['limits', 'prompts'] : [name],
-          ),
+          ).concat('groups', 'import'),
           prompts: { keep: '1d', own: true },
+          groups: { default: {}, cheap: { factor: 0.5, for: ['default'] } },
           channels: [
             { ...channel, name: 'main', speaks: ['chat', 'images'] },
             { ...channel, name: 'gone', url: 'http://127.0.0.1:9/v1' },
@@ -292,6 +294,7 @@ describe('the answers of /api', () => {
     await get(again, '/api/user/sessions');
     await get(again, '/api/user/logout');
     await post(again, '/api/user/auth/logout');
+    await post(again, '/api/user/logout');
 
     const ann = await member(gateway, 'ann', { units: 50_000_000 });
     const { id: annId } = await get(ann, '/api/user/self');
@@ -618,6 +621,43 @@ describe('the answers of /api', () => {
     await post(boss, '/api/price/update', { digest });
     await get(boss, '/api/price/update/history');
     await post(boss, '/api/config/reload');
+  });
+
+  it('of an import', async () => {
+    const { boss } = people;
+    await check();
+    const file = join(gateway.dir, 'other.db');
+    makeSqlite(file, NEW_API_VERSIONS[2]!, {
+      users: [{ id: 2, username: 'moved', password: 'x', role: 1, status: 1, quota: 5, email: 'moved@example.com' }],
+      tokens: [
+        { id: 1, user_id: 2, key: 'm'.repeat(48), name: 'k', status: 1, expired_time: -1, unlimited_quota: 1 },
+        // Its list is empty: it is disabled, which somebody has to know.
+        { id: 2, user_id: 2, key: 'n'.repeat(48), name: 'no models', status: 1, model_limits_enabled: 1 },
+      ],
+      channels: [
+        { id: 1, type: 1, key: 'sk-v', status: 1, name: 'there', base_url: '', models: 'gpt-4o', group: 'default' },
+        { id: 2, type: 18, key: 'x', status: 1, name: 'odd', models: 'spark', group: 'default' },
+      ],
+      options: [
+        { key: 'ModelRatio', value: '{"gpt-4o":5}' },
+        { key: 'Notice', value: 'Welcome' },
+      ],
+    });
+    changeSqlite(
+      file,
+      `CREATE TABLE logs (id integer PRIMARY KEY, user_id integer, created_at bigint, type integer, content text, username text,
+        token_name text, model_name text, quota integer, prompt_tokens integer, completion_tokens integer, channel_id integer,
+        "group" text, other text);
+      INSERT INTO logs (user_id, created_at, type, model_name, quota, prompt_tokens, completion_tokens, "group", other)
+        VALUES (2, 1790000000, 2, 'gpt-4o', 7, 1000, 500, 'default', '{"model_ratio":0.001,"group_ratio":1}')`,
+    );
+    const { id } = await post(boss, '/api/import/upload', { data: readFileSync(file).toString('base64') });
+    for (const isDry of [true, false]) {
+      await post(boss, '/api/import', { program: 'new-api', upload: id, dry_run: isDry });
+      let run = await get(boss, '/api/import');
+      while (run.state === 'running') run = await get(boss, '/api/import');
+      assert.equal(run.state, 'done', run.reason);
+    }
   });
 
   it('of the configuration', async () => {

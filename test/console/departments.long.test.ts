@@ -1,6 +1,8 @@
 /** Departments at the console: the tree, its people, its budgets, and calls that feel them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Ledger } from '../../core/contracts/ledger.ts';
+import { unitsOf } from '../../plugins/console/units.ts';
 import {
   type ApiAnswer,
   CONSOLE_PIPELINE,
@@ -236,6 +238,36 @@ describe('departments at the console', () => {
     await boss.data('DELETE', `/api/department/${low.id}/members/${customer}`);
     assert.equal(await call(), '200 ok');
     assert.ok((await boss.data('GET', `/api/user/${customer}`)).quota < before, 'at its price');
+  });
+
+  it('show what was used with and without a budget, which knows of it when it is set later', async () => {
+    const top = await fresh();
+    const low = await fresh({ parent_id: top.id });
+    await boss.data('POST', `/api/department/${low.id}/members`, { user_ids: [customer] });
+    const used = async (id: number): Promise<readonly number[]> => {
+      const use = await adam.data('GET', `/api/department/${id}/usage`);
+      const all: { id: number; monthly_used_quota: number; children: (typeof all)[number][] }[] = await adam.data(
+        'GET',
+        '/api/department/tree',
+      );
+      const node = all.flatMap((each) => [each, ...each.children]).find((each) => each.id === id)!;
+      assert.equal(use.department.used_quota, use.tree_used_quota);
+      return [use.tree_used_quota, node.monthly_used_quota];
+    };
+    assert.equal(await call(), '200 ok');
+    const cost = (await gateway.host.use(Ledger).balance({ kind: 'department', owner: low.id }))!.used;
+    assert.ok(cost > 0n);
+    const calls = (count: number): number => unitsOf(BigInt(count) * cost);
+    for (const { id } of [top, low]) assert.deepEqual(await used(id), [calls(1), calls(1)]);
+    for (const [i, quota] of [1_000_000, null, 1_000_000].entries()) {
+      await boss.data('PUT', `/api/department/${low.id}`, { quota, monthly_quota: quota });
+      assert.equal(await call(), '200 ok');
+      for (const { id } of [top, low]) assert.deepEqual(await used(id), [calls(i + 2), calls(i + 2)]);
+    }
+    // What was used before counts.
+    await boss.data('PUT', `/api/department/${low.id}`, { quota: null, monthly_quota: calls(4) });
+    assert.equal(await call(), '403 QUOTA_DEPARTMENT_EXCEEDED');
+    await boss.data('DELETE', `/api/department/${low.id}/members/${customer}`);
   });
 
   it('tell their people the budgets that bound their calls, and strangers nothing', async () => {

@@ -15,6 +15,7 @@ import {
 } from '../kit/console.ts';
 import fc from '../kit/fast-check.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { isWhole } from '../kit/whole.ts';
 
 interface Shape {
   readonly type?: string | readonly string[];
@@ -111,7 +112,7 @@ function objectOf({ properties = {} }: Shape): fc.Arbitrary<JsonObject> {
 /** Codes of requests that reach no operation, because of what stands in their path or head. */
 const OF_HEADS: ReadonlySet<string> = new Set(['not_found', 'method_not_allowed', 'invalid_path', 'uri_too_long']);
 
-const RUNS = 15;
+const RUNS = isWhole ? 15 : 4;
 
 describe('the whole interface', () => {
   let gateway: TestGateway;

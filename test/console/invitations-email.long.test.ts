@@ -265,6 +265,9 @@ describe('invitations by email', () => {
       ['user invite a@example.com --role root', /--role/],
       ['user invite a@example.com --department Nowhere', /There is no department "Nowhere"/],
       ['user invite a@example.com --balance much', /--balance/],
+      ['user invite a@example.com --balance 4000000000001', /--balance must be at most 4000000000000/],
+      ['user invite a@example.com --expires 366d', /--expires must be at most 365d/],
+      ['user invite a@example.com --expires 0d', /--expires must be above zero/],
     ] as const) {
       const { code: exit, stderr } = await gateway.tryCommand(line);
       assert.notEqual(exit, 0, line);

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Keys } from '../../core/contracts/keys.ts';
+import { csvTable } from '../../plugins/console/csv.ts';
 import { PASSWORD, signedIn, type Visitor, verdictOf } from '../kit/console.ts';
 import { type Administered, administered } from './administered.ts';
 
@@ -103,6 +104,92 @@ describe('a list', () => {
       );
   });
 
+  it('that is newest first goes on behind an id, whatever is created meanwhile', async () => {
+    const { gateway, ids } = all;
+    const order = (i: number) =>
+      gateway.host.store.run(
+        `INSERT INTO top_up (account_id, provider, method, trade_no, kind, amount, quota, money, currency, state, created_ms, expires_ms)
+          VALUES (?, 'balance', '', ?, 'quota', 1, 1, 1, 'USD', 'success', 0, 0)`,
+        ids.mia!,
+        `cursor-${i}`,
+      );
+    const more: Readonly<Record<string, (i: number) => Promise<unknown>>> = {
+      '/api/user/?': (i) => boss.data('POST', '/api/user/', { username: `user${i}`, password: PASSWORD }),
+      '/api/token/?': (i) => boss.data('POST', '/api/token/', { name: `key${i}` }),
+      '/api/token/users?': (i) => boss.data('POST', '/api/token/', { name: `another${i}` }),
+      '/api/redemption/?': (i) => boss.data('POST', '/api/redemption/', { name: `code${i}`, quota: 5 }),
+      '/api/user/topup?': order,
+    };
+    for (const [path, create] of Object.entries(more)) {
+      for (let i = 0; i < 5; i++) await create(i);
+      const before = await column(`${path}page_size=100`, 'id');
+      const seen: number[] = [];
+      for (let page = await items(`${path}page_size=2`), i = 5; page.length > 0; i++) {
+        seen.push(...page.map(({ id }) => id));
+        await create(i);
+        page = await items(`${path}page_size=2&before_id=${seen.at(-1)}`);
+      }
+      assert.deepEqual(seen, before, path);
+      const { total } = await boss.data('GET', `${path}before_id=${before[1]}`);
+      assert.equal(total, before.length - 2, path);
+    }
+  });
+
+  it('as a file has each row once, though others are created while it is sent', async () => {
+    const rows = Array.from({ length: 1_200 }, (_, i) => [1_200 - i]);
+    const file = await csvTable('rows', ['id'], false, async ({ before = Number.POSITIVE_INFINITY, offset, limit }) => {
+      const matching = rows.filter(([id]) => id! < before).slice(offset, offset + limit);
+      rows.unshift([rows[0]![0]! + 1]);
+      return matching;
+    });
+    let text = '';
+    for await (const piece of file.body as AsyncIterable<string>) text += piece;
+    const sent = text.trimEnd().split('\r\n').slice(1).map(Number);
+    assert.deepEqual([sent.length, new Set(sent).size, sent.at(-1)], [1_200, 1_200, 1]);
+  });
+
+  it('as a file has the columns of its members, or the document says what they are', async () => {
+    const document = (await boss.get('/api/openapi.json')).body;
+    const resolved = (schema: Any): Any =>
+      schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split('/').at(-1)];
+    /** The members of an answer and of its items. */
+    const membersOf = (schema: Any): readonly string[] =>
+      Object.entries<Any>(resolved(schema).properties ?? {}).flatMap(([name, inner]) => [
+        name,
+        ...membersOf(inner.items ?? (name === 'data' ? inner : {})),
+      ]);
+    let count = 0;
+    for (const [path, { get }] of Object.entries<Any>(document.paths)) {
+      const format = get?.parameters?.find(({ name }: Any) => name === 'format');
+      if (format?.schema.enum?.includes('csv') !== true) continue;
+      count++;
+      const { status, text } = await boss.get(`${path}?format=csv`);
+      assert.equal(status, 200, path);
+      const members = membersOf(get.responses[200].content['application/json'].schema);
+      const [head] = table(text.replace('\uFEFF', ''));
+      for (const name of head!)
+        assert.ok(members.includes(name) || format.description.includes(`\`${name}\` is`), `${path}: ${name}`);
+    }
+    assert.ok(count > 15, `${count}`);
+  });
+
+  it('of a user, a key or a department that there never was is refused, not empty', async () => {
+    const filters = { user_id: 'account_not_found', token_id: 'key_not_found', department_id: 'department_not_found' };
+    const { paths } = (await boss.get('/api/openapi.json')).body;
+    let count = 0;
+    for (const [path, { get }] of Object.entries<Any>(paths)) {
+      for (const { name, schema } of get?.parameters ?? []) {
+        const code = filters[name as keyof typeof filters];
+        // Among what is one's own, somebody else's key looks like one that there never was: nothing is found.
+        if (code === undefined || schema.type !== 'integer' || path.includes('/self')) continue;
+        count++;
+        assert.equal(verdictOf(await boss.get(`${path}?${name}=999999`)), `404 ${code} ${name}`, path);
+        assert.ok(get.responses[404].description.includes(code), `${path} documents ${code}`);
+      }
+    }
+    assert.ok(count > 25, `${count}`);
+  });
+
   it('is a file only after a verification', async () => {
     const fresh = await signedIn(all.gateway, 'eve');
     for (const path of ['/api/user/?format=csv', '/api/token/users?format=csv', '/api/user/topup?format=csv']) {
@@ -148,14 +235,16 @@ describe('one request', () => {
     const ids = people.map(({ id }) => id);
     const batch = (action: string, more = {}) => adam.data('POST', '/api/user/batch', { ids, action, ...more });
     const states = async (name: string) =>
-      Promise.all(ids.map(async (id) => (await boss.data('GET', `/api/user/${id}`))[name]));
+      Promise.all(ids.map(async (id) => (await boss.data('GET', `/api/user/${id}?deleted=also`))[name]));
     assert.equal(await batch('disable', { reason: 'left' }), 3);
     assert.deepEqual(await states('status'), [2, 2, 2]);
     assert.equal(await batch('enable'), 3);
     assert.deepEqual(await states('status'), [1, 1, 1]);
     assert.equal(await batch('set_group', { group: 'interns' }), 3);
     assert.deepEqual(await states('group'), ['interns', 'interns', 'interns']);
+    const key = await all.gateway.host.use(Keys).create({ accountId: ids[0]!, name: 'a key', allowance: undefined });
     assert.equal(await batch('delete'), 3);
+    assert.equal((await all.gateway.chat({ model: 'demo', messages: [] }, { key: key.secret })).status, 401);
     assert.ok((await states('DeletedAt')).every((at) => at !== null));
     const entries = await all.gateway.host.use(Audit).page({ limit: 50 });
     for (const id of ids)
@@ -167,12 +256,29 @@ describe('one request', () => {
     assert.equal(disabled?.facts.reason, 'left');
   });
 
+  it('disables or deletes users and departments only with a verification', async () => {
+    const { id } = await all.someone();
+    const { id: department } = await boss.data('POST', '/api/department/', { name: 'Guarded' });
+    // A session of before the verification.
+    const other = await signedIn(all.gateway, 'adam');
+    for (const [path, ids, actions] of [
+      ['/api/user/batch', [id], ['disable', 'delete']],
+      ['/api/department/batch', [department], ['disable', 'delete']],
+    ] as const) {
+      for (const action of actions)
+        assert.equal(verdictOf(await other.post(path, { ids, action })), '403 verification_required', action);
+      assert.equal(await other.data('POST', path, { ids, action: 'enable' }), 1);
+    }
+    assert.equal((await boss.data('GET', `/api/user/${id}`)).status, 1);
+    assert.equal(await boss.data('POST', '/api/department/batch', { ids: [department], action: 'delete' }), 1);
+  });
+
   it('changes no user if one of them may not be changed', async () => {
     const { id } = await all.someone();
     for (const [other, verdict] of [
       [all.ids.eve, '403 role_insufficient'],
       [all.ids.root, '403 role_insufficient'],
-      [999_999, '404 account_not_found id'],
+      [999_999, '404 account_not_found ids'],
     ] as const) {
       assert.equal(verdictOf(await adam.post('/api/user/batch', { ids: [id, other], action: 'disable' })), verdict);
     }

@@ -1,7 +1,6 @@
 /** What the playground sends and how it reads what comes back: bodies in three styles, streams in pieces, JSON that people type. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { type Decoder, Failed } from '../../console/src/pages/playground/answer.ts';
 import { alternativeBody, bodyOf, taskBodyOf, withToolResults } from '../../console/src/pages/playground/bodies.ts';
 import { curlOf, shortened } from '../../console/src/pages/playground/curl.ts';
@@ -17,6 +16,7 @@ import {
 import { createEventReader } from '../../console/src/pages/playground/sse.ts';
 import { EXAMPLE_SCHEMA, EXAMPLE_TOOLS, schemaIn, toolsIn } from '../../console/src/pages/playground/typed-json.ts';
 import { parseWarning, warningsIn } from '../../console/src/parts/warnings.ts';
+import fc from '../kit/fast-check.ts';
 import { processorTime } from '../kit/processor.ts';
 
 const PICTURE = { name: 'dot.png', url: 'data:image/png;base64,iVBORw0KGgo=' };

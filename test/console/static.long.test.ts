@@ -21,6 +21,7 @@ describe('the files of the console', () => {
     mkdirSync(join(dist, 'assets'));
     writeFileSync(join(dist, 'index.html'), INDEX);
     writeFileSync(join(dist, 'assets/a-1.js'), SCRIPT);
+    writeFileSync(join(dist, 'icon.svg'), '<svg/>');
     writeFileSync(join(dist, 'assets/a-1.js.br'), brotliCompressSync(SCRIPT));
     writeFileSync(join(dist, 'assets/a-1.js.gz'), gzipSync(SCRIPT));
     writeFileSync(join(dist, '.stamp'), 'not for anybody');
@@ -69,6 +70,19 @@ describe('the files of the console', () => {
     assert.equal(await packed('br;q=0, gzip;q=0.5'), 'gzip');
     assert.equal(await packed('br;q=0.0'), 'none');
     assert.equal(await packed('zebra'), 'none');
+    assert.equal(await packed('BR'), 'br');
+    assert.equal(await packed('gzip;q=1, br;q=0.5'), 'gzip');
+    assert.equal(await packed('*'), 'br');
+    assert.equal(await packed('identity, br;q=0.5'), 'none');
+  });
+
+  it('are not sent again to a browser that has them', async () => {
+    const first = await raw('/console/icon.svg');
+    assert.equal(first.headers['cache-control'], 'no-cache');
+    const tag = String(first.headers.etag);
+    const again = await raw('/console/icon.svg', { 'if-none-match': tag });
+    assert.deepEqual([again.status, again.body.length, again.headers.etag], [304, 0, tag]);
+    assert.equal((await raw('/console/icon.svg', { 'if-none-match': '"other"' })).status, 200);
   });
 
   it('have one page for every address below, which runs no script but ours', async () => {

@@ -197,9 +197,11 @@ describe('the table of /api', () => {
     };
     for (const [head, code] of [
       ['POST /api/user/self HTTP/1.1', 'method_not_allowed'],
-      ['OPTIONS /api/token/7 HTTP/1.1', 'method_not_allowed'],
+      ['PATCH /api/token/7 HTTP/1.1', 'method_not_allowed'],
+      ['GET /api/nothing HTTP/1.1', 'not_found'],
+      ['GET /api/%zz HTTP/1.1', 'invalid_path'],
       ['DELETE /api/token/7 HTTP/1.1\r\ncontent-length: 2', 'unexpected_body'],
-      ['POST /api/user/login HTTP/1.1\r\ncontent-encoding: gzip', 'unsupported_content_encoding'],
+      ['POST /api/user/login HTTP/1.1\r\ncontent-encoding: compress', 'unsupported_content_encoding'],
       ['GET /api/user/self?x=1 HTTP/1.1\r\ncookie: a=b\r\ncookie: a=b', 'duplicate_header'],
     ]) {
       const body = JSON.parse((await raw(head!)).split('\r\n\r\n')[1]!);

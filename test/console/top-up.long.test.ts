@@ -1,7 +1,17 @@
 /** Top-up: what may be bought, how a payment begins, whose orders anybody sees. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, type Visitor, verify, visitor } from '../kit/console.ts';
+import {
+  CONSOLE_PIPELINE,
+  fieldOf,
+  member,
+  PATIENT,
+  ROOT_ENV,
+  root,
+  type Visitor,
+  verify,
+  visitor,
+} from '../kit/console.ts';
 import { startGateway } from '../kit/gateway.ts';
 import { BEGIN, type PayingGateway, startPaying } from '../kit/paying.ts';
 
@@ -226,7 +236,7 @@ describe('top-up', () => {
     assert.ok(total > 2 && items.length === 2, `${total} orders, ${items.length} on the page`);
     const { id } = await ann.data('GET', '/api/user/self');
     assert.ok((await admin.data('GET', `/api/user/topup?user_id=${id}`)).total > 0, 'by account');
-    assert.equal((await admin.data('GET', '/api/user/topup?user_id=999999')).total, 0);
+    assert.equal(fieldOf(await admin.get('/api/user/topup?user_id=999999')), '404 user_id');
     assert.equal(all.items[0].username, 'ann');
     assert.equal((await ann.data('GET', '/api/user/topup/self')).items[0].username, '', 'it is one’s own');
     const byEpay = await admin.data('GET', '/api/user/topup?provider=epay&page_size=100');

@@ -37,6 +37,8 @@ describe('accounts of others', () => {
         email: '',
         group: 'default',
         quota: 1_000,
+        held_quota: 0,
+        debt: 0,
         used_quota: 0,
         unlimited_quota: false,
         remark: '',

@@ -114,10 +114,14 @@ describe('whoever is administered', () => {
       assert.equal((await gateway.chat({}, { key })).status, 401);
       assert.equal((await theirs.get('/api/user/self')).status, 401);
       assert.equal(said(await adam.post('/api/user/', { username: name, password: PASSWORD })), '409 name_taken');
-      const shown = await adam.data('GET', `/api/user/${id}`);
+      const shown = await adam.data('GET', `/api/user/${id}?deleted=also`);
       assert.equal(shown.status, 2);
       assert.match(shown.DeletedAt, /^20/);
       for (const again of [
+        await adam.get(`/api/user/${id}`),
+        await adam.get(`/api/user/${id}/sessions`),
+        await adam.get(`/api/subscription/admin/users/${id}`),
+        await adam.get(`/api/token/?user_id=${id}`),
         await adam.delete(`/api/user/${id}`),
         await adam.post('/api/user/manage', { id, action: 'enable' }),
         await adam.put('/api/user/', { id, remark: 'x' }),

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { noAsking } from '../../core/ask.ts';
 import { type Assembly, assemble, type Plan, planFrom } from '../../core/assembly.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { ConfigError } from '../../core/config/file.ts';
@@ -46,7 +47,7 @@ const around = {
   lasting: new LastingStates(),
   peers: aloneOf('test'),
   vault: createVault(Buffer.alloc(32, 7)),
-  ask: () => () => Promise.reject(new Error('nobody is asked here')),
+  ask: noAsking('nobody is asked here'),
   provided: new Map<string, unknown>([['from-core', 'core']]),
 };
 

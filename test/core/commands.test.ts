@@ -109,15 +109,17 @@ describe('a command line', () => {
   });
 
   it('with an unknown command exits with 2, and lists the commands', async () => {
-    const group = `turnpike key create [--name …] [--unlimited] [--password-stdin]
+    const group = `turnpike key create [--name …] [--unlimited] [--password-stdin] [--json]
   does key create
-turnpike key list
+turnpike key list [--json]
   does key list
 `;
     for (const [line, said] of [
       ['key remove 7', `there is no command \`key remove 7\`; there are\n${group}`],
       ['key', `there is no command \`key\`; there are\n${group}`],
       ['usr credit ada', 'there is no command `usr credit ada`; did you mean `user credit`?\n'],
+      ['key lst', 'there is no command `key lst`; did you mean `key list`?\n'],
+      ['usr', 'there is no command `usr`; did you mean `user`?\n'],
       ['frobnicate', 'there is no command `frobnicate`; `turnpike help` lists them\n'],
     ] as const) {
       assert.deepEqual(await run(line), { code: 2, stdout: '', stderr: said }, line);
@@ -128,12 +130,63 @@ turnpike key list
   it('with --help prints the help, and runs nothing', async () => {
     const before = asked.length;
     for (const line of ['user credit --help', 'user credit -h', 'user credit ada --nonsense --help']) {
-      const stdout = 'turnpike user credit NAME UNITS\n  does user credit\n';
+      const stdout = 'turnpike user credit NAME UNITS [--json]\n  does user credit\n';
       assert.deepEqual(await run(line), { code: 0, stdout, stderr: '' }, line);
     }
     assert.equal(asked.length, before);
     assert.equal((await run('user credit ada -- --help')).code, 0);
     assert.deepEqual(asked.at(-1)!.positionals, ['ada', '--help']);
+  });
+
+  it('with --json prints its result as data, also of a problem; a text alone is the member `result`', async () => {
+    const answer = { text: 'one', json: [{ id: 1, left: null }] };
+    const commands: readonly Command[] = [
+      { ...command('listing', () => ''), run: () => answer },
+      {
+        ...command('failing', () => ''),
+        run() {
+          throw new CommandFailed(answer);
+        },
+      },
+      command('saying', () => 'done\n'),
+      command('exporting', () => 'text: true\n', { plain: true }),
+    ];
+    const runOne = async (line: string) => {
+      const { code, stdout, stderr } = await runCommand(commands, typed(line));
+      return [code, stdout, stderr.split('\n')[0]];
+    };
+    assert.deepEqual(await runOne('listing'), [0, 'one\n', '']);
+    assert.deepEqual(await runOne('listing --json'), [0, '[{"id":1,"left":null}]\n', '']);
+    assert.deepEqual(await runOne('failing --json'), [1, '[{"id":1,"left":null}]\n', '']);
+    assert.deepEqual(await runOne('saying --json'), [0, '{"result":"done"}\n', '']);
+    assert.deepEqual(await runOne('exporting --json'), [2, '', 'there is no option --json']);
+  });
+
+  it('refuses what is missing, given twice, or not one of the words of an option, and runs nothing', async () => {
+    const before = asked.length;
+    const invite = command('invite', () => '', {
+      options: {
+        name: { type: 'string', short: 'n', required: true },
+        role: { type: 'string', value: 'member|admin' },
+        to: { type: 'string', value: 'URL|FILE' },
+        'password-stdin': { type: 'boolean' },
+      },
+    });
+    assert.equal(usage(invite), 'invite --name … [--role member|admin] [--to URL|FILE] [--password-stdin]');
+    for (const [line, complaint] of [
+      ['invite', '--name is missing'],
+      ['invite --name=', '--name is missing'],
+      ['invite --name a --name b', '--name is given twice'],
+      ['invite --name a -n a', '--name is given twice'],
+      ['invite --name a --password-stdin --password-stdin', '--password-stdin is given twice'],
+      ['invite --name a --role membr', '--role must be one of member, admin, not "membr"; did you mean member?'],
+      ['invite --name a --role x', '--role must be one of member, admin, not "x"'],
+    ] as const) {
+      const { code, stderr } = await runCommand([invite], typed(line));
+      assert.deepEqual([code, stderr.split('\n')[0]], [2, complaint], line);
+    }
+    assert.equal(asked.length, before);
+    assert.equal((await runCommand([invite], typed('invite -n a --role admin --to member'))).code, 0);
   });
 
   it('may print a remark beside its result', async () => {

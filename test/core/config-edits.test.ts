@@ -64,6 +64,15 @@ describe('an edit of the text', () => {
       '# head\nmodels: { gpt: { from: [main] } }   # none yet\nlimits: { user: { calls: 3 } }\n',
     ],
     [
+      'appends several items behind the comments of the last one',
+      [
+        { path: ['channels', 1], value: { name: 'b' } },
+        { path: ['channels', 2], value: { name: 'c' } },
+      ],
+      'channels:\n  - name: a\n    # key: x\n# models\nmodels: {}\n',
+      'channels:\n  - name: a\n    # key: x\n  - { name: b }\n  - { name: c }\n# models\nmodels: {}\n',
+    ],
+    [
       'removes an item with its comments, and leaves the comments around it',
       [{ path: ['channels', 1], remove: true }],
       'channels: # all\n  - name: a\n  # between\n  - name: b # second\n    key: c\n    # org: d\n  # end\n',
@@ -126,6 +135,12 @@ describe('an edit of the text', () => {
     const text = `a: 0\n${'# comment\n'.repeat(20_000)}`;
     const edits = Array.from({ length: 22 }, (_, i) => ({ path: ['a'], value: i + 1 }));
     assert.throws(() => applyEdits(text, edits), /more than 20 values change; edit the text itself/);
+  });
+
+  it('appends more items to a long text than single changes are allowed', () => {
+    const text = `a: [0]\n${'# comment\n'.repeat(20_000)}`;
+    const edits = Array.from({ length: 300 }, (_, i) => ({ path: ['a', i + 1], value: i + 1 }));
+    assert.match(applyEdits(text, edits), /^a: \[0, 1, 2, .*, 300\]$/m);
   });
 
   it('refuses what it cannot do, and names the path', () => {

@@ -9,6 +9,7 @@ import { newId } from '../../core/id.ts';
 import { createLog } from '../../core/log.ts';
 import { createPipeline } from '../../core/pipeline.ts';
 import { type Attempt, type Outcome, type Parts, type Step, StoreUnavailable, statementOf } from '../../core/plugin.ts';
+import { NO_TOKENS } from '../../core/usage.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
 
@@ -102,7 +103,7 @@ describe('stopping an exchange', () => {
 describe('the state of an exchange', () => {
   it('has a call from admission on, and not before', () => {
     const x = live();
-    assert.throws(() => x.call, /no call before `admit`/);
+    assert.throws(() => x.call, /has no call: its body was not read; use `callIfRead`/);
     const call = { model: 'm' } as never;
     x.call = call;
     assert.equal(x.call, call);
@@ -123,18 +124,18 @@ describe('the state of an exchange', () => {
   it('counts the usage of the running answer until the final one', () => {
     const x = live();
     assert.equal(x.usage, undefined);
-    x.running = () => ({ input: 1 }) as never;
-    assert.deepEqual(x.usage, { input: 1 });
-    x.usage = { input: 2 } as never;
-    assert.deepEqual(x.usage, { input: 2 });
+    x.running = () => ({ ...NO_TOKENS, input: 1 });
+    assert.deepEqual(x.usage, { ...NO_TOKENS, input: 1 });
+    x.usage = { ...NO_TOKENS, input: 2 };
+    assert.deepEqual(x.usage, { ...NO_TOKENS, input: 2 });
   });
 
-  it('has whole counts, rounded up, whatever its style reports', () => {
+  it('has whole counts, rounded up, and all of them, whatever its style reports', () => {
     const x = live();
     x.running = () => ({ input: 12.5, output: 0, seconds: 1.5 }) as never;
-    assert.deepEqual(x.usage, { input: 13, output: 0, seconds: 1.5 });
+    assert.deepEqual(x.usage, { ...NO_TOKENS, input: 13, seconds: 1.5 });
     x.usage = { input: 1, output: 2.01 } as never;
-    assert.deepEqual(x.usage, { input: 1, output: 3 });
+    assert.deepEqual(x.usage, { ...NO_TOKENS, input: 1, output: 3 });
   });
 });
 

@@ -1,7 +1,8 @@
 /** The log: one line per message whatever is in it, and no secret in any of them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createLog, createRedactor, isSecretName, type Log, type LogLevel } from '../../core/log.ts';
+import { isSecretName } from '../../core/config/secrets.ts';
+import { createLog, createRedactor, type Log, type LogLevel } from '../../core/log.ts';
 import fc from '../kit/fast-check.ts';
 
 /** A log and the lines it wrote. */
@@ -167,6 +168,22 @@ describe('facts', () => {
     assert.match(stack, /^Error: refused\n\s+at /);
   });
 
+  it('that are errors of `JSON.parse` do not have what it could not parse', () => {
+    for (const level of ['info', 'debug'] as const)
+      for (const text of ['Blue Heron', `{"a": ${'x'.repeat(90)} Blue Heron}`, '[1, Blue Heron]']) {
+        let error: unknown;
+        try {
+          JSON.parse(text);
+        } catch (thrown) {
+          error = thrown;
+        }
+        const lines: string[] = [];
+        createLog({ level, write: (line) => lines.push(line), now: () => 0 }).error('failed', { error });
+        assert.match(lines[0]!, /not valid JSON/);
+        assert.doesNotMatch(lines[0]!, /Heron|xxx/);
+      }
+  });
+
   it('are truncated if they are too long, too deep or too many', () => {
     const long = fact('x'.repeat(1_000_000)) as string;
     assert.equal(long, `${'x'.repeat(8192)}… (991808 more)`);
@@ -324,7 +341,7 @@ describe('secrets by their format', () => {
     ['body: "{\\"password\\":\\"abc\\"}"', 'body: "{\\"password\\":\\"[secret]\\"}"'],
     ['x-api-key: abc\r\naccept: */*', 'x-api-key: [secret]\r\naccept: */*'],
     ['set-cookie: session=abc; Path=/', 'set-cookie: [secret]'],
-    ['https://user:pass-word@example.com/', 'https://user:[secret]@example.com/'],
+    ['https://user:pass-word@example.com/', 'https://[secret]@example.com/'],
   ];
   for (const [text, shown] of masked) {
     it(`${JSON.stringify(text)} is written ${JSON.stringify(shown)}`, () =>

@@ -23,7 +23,7 @@ describe('the section logger', () => {
       assert.match(gateway.log.at(-1)!, /^\S+Z INFO {2}gateway\.yaml was reloaded$/);
       const { length } = gateway.log;
       await (await gateway.chat({}, { key: 'sk-unknown' })).text();
-      assert.equal(gateway.log.length, length);
+      assert.deepEqual(gateway.log.slice(length), []);
     } finally {
       await gateway.stop();
     }

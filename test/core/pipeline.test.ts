@@ -39,7 +39,7 @@ const broken = (): never => {
 };
 
 // The two phases in which the first answer wins, with what they say where nobody has one.
-const holder = (name: string) => ({ key: { name } }) as Holder;
+const holder = (name: string) => ({ key: { id: 1, name }, account: { id: 1 } }) as Holder;
 const offers = (name: string): Iterable<Offer> => [{ model: name } as Offer];
 const FIRST_WINS = [
   { phase: 'authenticate', answer: holder, nobody: '401 invalid_api_key' },
@@ -332,9 +332,11 @@ describe('a plugin', () => {
     assert.deepEqual(pipeline.describe(), [
       ['authenticate', ['two']],
       ['enter', []],
+      ['screen', []],
       ['inspect', []],
       ['admit', ['one']],
       ['route', []],
+      ['order', []],
       ['attempted', []],
       ['revise', []],
       ['pay', []],

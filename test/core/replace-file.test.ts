@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { obstacleOf, replaceFile } from '../../core/config/replace-file.ts';
+import { obstacleOf, removeDrafts, replaceFile } from '../../core/config/replace-file.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'turnpike-replace-'));
 after(() => rmSync(dir, { recursive: true }));
@@ -33,6 +33,15 @@ describe('replacing a file', () => {
     assert.equal(await replaceFile(link, 'old\n', 'new\n'), true);
     assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).mode & 0o777], ['new\n', 0o640]);
     assert.deepEqual(readdirSync(dir).sort(), ['a.yaml', 'link.yaml']);
+  });
+
+  it('that a crash has interrupted leaves a draft, which the next start removes, and nothing else', async () => {
+    const names = ['.a.yaml.0123456789ab', '.a.yaml.swp', '.a.yaml.0123456789abc', '.b.yaml.0123456789ab'];
+    for (const name of names) writeFileSync(join(dir, name), 'a secret');
+    await removeDrafts(link, Date.now());
+    assert.equal(readdirSync(dir).length, 6, 'a save may be running');
+    await removeDrafts(link, Date.now() + 120_000);
+    assert.deepEqual(readdirSync(dir).sort(), ['a.yaml', 'link.yaml', ...names.slice(1)].sort());
   });
 
   it('changes nothing if the file has another text by now', async () => {

@@ -109,6 +109,16 @@ const MISTAKES: readonly (readonly [mistake: string, source: string, says: reado
     [/acme/, /`styles\[0\]\.ingress\.read` must be a function/],
   ],
   [
+    'a style at the path of another one',
+    style("{ name: 'morse', ingress: { path: '/v1/chat/completions', read() {} }, relay: { answer() {} } }"),
+    [/styles already provides the route POST \/v1\/chat\/completions/],
+  ],
+  [
+    'a route of all methods at the path of a style',
+    parts("{ routes: [{ method: 'any', path: '/v1/messages', access: 'public', handle: () => ({}) }] }"),
+    [/styles already provides the route POST \/v1\/messages/],
+  ],
+  [
     'a service that `needs` does not name',
     plugin("create: (host) => { host.use({ id: 'accounts' }); return {}; }"),
     [/acme/, /accounts/, /`needs`/],
@@ -132,6 +142,21 @@ const MISTAKES: readonly (readonly [mistake: string, source: string, says: reado
     'a migration without a title',
     plugin('migrations: [{ id: 1, sql: [] }], create: () => ({})'),
     [/acme/, /`migrations\[0\]\.title` must be a text/],
+  ],
+  [
+    'a second migration without the first',
+    plugin("migrations: [{ id: 2, title: 'more', sql: [] }], create: () => ({})"),
+    [/acme/, /`migrations\[0\]\.id` must be 1/],
+  ],
+  [
+    'a gap between migrations',
+    plugin("migrations: [{ id: 1, title: 'a', sql: [] }, { id: 3, title: 'b', sql: [] }], create: () => ({})"),
+    [/acme/, /`migrations\[1\]\.id` must be 2/],
+  ],
+  [
+    'a section whose schema is a list of its members',
+    plugin("sections: { acme: { limit: { type: 'number' } } }, create: () => ({})"),
+    [/acme/, /`sections\.acme` must be a JSON Schema: `type` is missing/],
   ],
 ];
 

@@ -19,6 +19,7 @@ import { type FakeSmtp, startSmtp } from '../kit/fake-smtp.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { errorAnswer, wholeAnswer } from '../kit/script.ts';
+import { until as eventually, turns } from '../kit/until.ts';
 
 const SECRET = 'signing-canary';
 const MINUTE_MS = 60_000;
@@ -117,18 +118,23 @@ async function start(alerts: object = {}, dir?: string): Promise<void> {
 
 /** Until a condition holds that work of the gateway brings about, with the time going on in steps of its chores. */
 async function until(condition: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 200 && !condition(); turn++) {
-    await advanced(gateway, clock, 5_000);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  assert.ok(condition(), 'it did not come about');
+  await eventually(
+    'it comes about',
+    async () => {
+      if (condition()) return true;
+      await advanced(gateway, clock, 5_000);
+      await turns();
+      return condition();
+    },
+    gateway,
+  );
 }
 
 /** Time for everything that might still be told. */
 async function quietWhile(ms = 6 * 5_000): Promise<void> {
   for (let left = ms; left > 0; left -= 5_000) {
     await advanced(gateway, clock, 5_000);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await turns();
   }
 }
 

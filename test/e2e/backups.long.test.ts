@@ -13,6 +13,7 @@ import { type FakeS3, startS3 } from '../kit/fake-s3.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { noPostgres, onlyOnSqlite, type PostgresServer, startPostgres } from '../kit/postgres.ts';
+import { until } from '../kit/until.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 
 const NAME = /^turnpike-\d{8}T\d{6}Z\.db$/;
@@ -34,7 +35,7 @@ const logged = ({ log }: TestGateway, message: string): readonly Record<string, 
   log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === message);
 /** Waits for a line of the log. */
 async function untilLogged(gateway: TestGateway, message: string, times: number): Promise<void> {
-  while (logged(gateway, message).length < times) await new Promise((done) => setTimeout(done, 20));
+  await until(`${times} times: ${message}`, () => logged(gateway, message).length >= times, gateway);
 }
 
 describe('a scheduled backup', onlyOnSqlite('a server has dumps'), () => {
@@ -55,8 +56,8 @@ describe('a scheduled backup', onlyOnSqlite('a server has dumps'), () => {
     );
     assert.equal(schedule?.proven?.bytes, statSync(file).size);
     assert.ok(!existsSync(`${gateway.storeFile}.backup-scratch`));
-    assert.match(await proveBackup(gateway.configFile, {}, file), /can be restored: \d+ invariants hold$/);
-    assert.match(await listBackups(gateway.configFile, {}), new RegExp(`${name} .* yes +no`));
+    assert.match((await proveBackup(gateway.configFile, {}, file)).text, /can be restored: \d+ invariants hold$/);
+    assert.match((await listBackups(gateway.configFile, {})).text, new RegExp(`${name} .* yes +no`));
     await gateway.stop();
   });
 
@@ -199,7 +200,7 @@ describe('a bucket', onlyOnSqlite('the storage is the same'), () => {
     ]);
     const fetched = join(gateway.dir, 'fetched.db');
     await fetchBackup(gateway.configFile, {}, 'turnpike-20260101T050000Z.db.enc', fetched);
-    assert.match(await proveBackup(gateway.configFile, {}, fetched), /can be restored/);
+    assert.match((await proveBackup(gateway.configFile, {}, fetched)).text, /can be restored/);
     assert.ok(!gateway.log.some((line) => line.includes('correct horse') || line.includes(s3.section.secretKey!)));
     await gateway.stop();
   });

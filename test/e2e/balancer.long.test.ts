@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { BALANCERS, type Balancer, hasBalancer, startBalancer } from '../../scripts/cluster/balancer.ts';
 import { freePort } from '../../scripts/free-port.ts';
+import { until } from '../kit/until.ts';
 
 for (const kind of BALANCERS) {
   describe(`${kind} as the balancer`, { skip: hasBalancer(kind) ? false : `${kind} is not installed` }, () => {
@@ -53,7 +54,7 @@ for (const kind of BALANCERS) {
     const post = (): Promise<Response> => fetch(balancer.url, { method: 'POST', body: '{}' });
     /** A balancer that has just seen gateways fail may take a moment to see them again. */
     async function untilServed(): Promise<void> {
-      while ((await post().catch(() => undefined))?.status !== 200) await new Promise((done) => setTimeout(done, 50));
+      await until('a gateway is asked', async () => (await post().catch(() => undefined))?.status === 200);
       asked = [];
     }
 

@@ -7,6 +7,7 @@ import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { type ChatUsage, chatRequest } from '../kit/fixtures.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions, VENDOR_KEY } from '../kit/gateway.ts';
 import { requestText } from '../kit/raw-client.ts';
+import { until } from '../kit/until.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
 
 export const CHAT_PATH = '/v1/chat/completions';
@@ -36,7 +37,7 @@ export async function openBench(
       // A call that hangs keeps the gateway waiting: its drain goes by the clock, and the clock by hand.
       const hurry = setInterval(() => clock.advance(60_000), 1_000);
       const patience = new AbortController();
-      const late = setTimeout(10_000, 'late', { signal: patience.signal }).catch(() => 'stopped');
+      const late = setTimeout(60_000, 'late', { signal: patience.signal }).catch(() => 'stopped');
       try {
         assert.notEqual(
           await Promise.race([gateway.stop(), late]),
@@ -81,15 +82,10 @@ export function countedTokens(text: string): number {
  * books tell.
  */
 export async function recordsAfter(gateway: TestGateway, known: number, count = 1): Promise<readonly UsageRow[]> {
-  for (let tries = 0; tries < 1_000; tries++) {
-    const records = usageRecords(gateway.storeFile).slice(known);
-    if (records.length >= count) {
-      assert.equal(records.length, count);
-      return records;
-    }
-    await setTimeout(10);
-  }
-  throw new Error(`there are still no ${count} new usage records`);
+  await until(`there are ${count} new usage records`, () => countRecords(gateway) >= known + count, gateway);
+  const records = usageRecords(gateway.storeFile).slice(known);
+  assert.equal(records.length, count);
+  return records;
 }
 export function countRecords({ storeFile }: TestGateway): number {
   return usageRecords(storeFile).length;

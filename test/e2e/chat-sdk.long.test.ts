@@ -1,7 +1,6 @@
 /** The official client of the chat style, unchanged: everything it can do with a gateway, against the demo model and a vendor. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import OpenAI, { type ClientOptions } from 'openai';
 import type {
   ChatCompletion,
@@ -16,6 +15,7 @@ import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, DONE } from '
 import { defaultConfig, startGateway, type TestGateway, type TestGatewayOptions } from '../kit/gateway.ts';
 import { heldByCalls, untilHeld } from '../kit/money.ts';
 import { errorAnswer, eventStream, hold, jsonAnswer, rst, type Script, silence } from '../kit/script.ts';
+import { until } from '../kit/until.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
 
 /** A gateway with one vendor, and the client that talks to it. */
@@ -65,13 +65,12 @@ async function stand(options: TestGatewayOptions = {}): Promise<Stand> {
       return record;
     },
     async recordAfter(known) {
-      for (let tries = 0; tries < 1_000; tries++) {
-        const [record, ...more] = usageRecords(gateway.storeFile).slice(known);
-        assert.equal(more.length, 0);
-        if (record !== undefined) return record;
-        await setTimeout(10);
-      }
-      throw new Error('there is still no new usage record');
+      const [record, ...more] = await until('there is a new usage record', () => {
+        const records = usageRecords(gateway.storeFile).slice(known);
+        return records.length > 0 && records;
+      });
+      assert.equal(more.length, 0);
+      return record!;
     },
     async stop() {
       await gateway.stop();
@@ -627,7 +626,8 @@ const REFUSALS: readonly Refusal[] = [
     code: 'upstream_error',
     type: 'gateway_api_error',
     vendor: errorAnswer(401, 'Incorrect API key provided.'),
-    retried: true,
+    // Only the operator can mend it.
+    headers: NEVER_AGAIN,
   },
 ];
 
@@ -735,14 +735,11 @@ describe('the official client whose vendor fails', () => {
     bench.vendor.next(broken, broken);
     const request = { model: 'test-model', messages: HELLO, stream: true as const };
     let text = '';
-    await assert.rejects(
-      async () => {
-        const stream = await bench.client.chat.completions.create(request);
-        for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
-      },
-      (error) => error instanceof OpenAI.APIError && error.code === 'upstream_broke_off',
-    );
+    await assert.rejects(async () => {
+      const stream = await bench.client.chat.completions.create(request);
+      for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
+    });
     assert.equal(text, CHAT_DELTAS.slice(0, 2).join(''));
-    await assert.rejects(bench.client.chat.completions.stream(request).finalContent(), OpenAI.APIError);
+    await assert.rejects(bench.client.chat.completions.stream(request).finalContent());
   });
 });

@@ -1,7 +1,6 @@
 /** Whatever a client does wrong, or stops doing: what it is told, what is charged, and that nobody else notices. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { Keys } from '../../core/contracts/keys.ts';
 import { definePlugin, type JsonObject } from '../../core/plugin.ts';
 import type { FakeClock } from '../kit/clock.ts';
@@ -11,6 +10,7 @@ import { defaultConfig, type TestGateway } from '../kit/gateway.ts';
 import { heldByCalls, untilHeld } from '../kit/money.ts';
 import { type RawConnection, rawConnection, rawRequest, requestText } from '../kit/raw-client.ts';
 import { eventStream, hold, jsonAnswer, type Script, silence, wholeAnswer } from '../kit/script.ts';
+import { turns } from '../kit/until.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
 import {
   type Bench,
@@ -124,7 +124,7 @@ describe('a client that leaves', () => {
   it('T-CL-02 before a whole answer is charged for it all the same: the vendor has worked', async () => {
     const record = await leave({}, [hold('T-CL-02'), ...wholeAnswer()], async () => {
       await vendorHolds();
-      void setTimeout(20).then(() => stand.vendor.release('T-CL-02'));
+      void turns().then(() => stand.vendor.release('T-CL-02'));
     });
     assert.equal(stand.vendor.requests.at(-1)?.state, 'played');
     assert.equal(record.charged, FULL_COST);
@@ -200,7 +200,7 @@ describe('a client that leaves before its call has gone out', () => {
       await untilHeld(gateway);
       client.abort();
       // The gateway has to see the end of the connection before it goes on.
-      await setTimeout(50);
+      await turns();
       open();
       const [record] = await recordsAfter(gateway, 0);
       assert.equal(record?.outcome, 'aborted');
@@ -235,7 +235,7 @@ describe('a client that leaves before its call has gone out', () => {
       await client.write(callText(gateway).subarray(0, -10));
       await arrived;
       client.abort();
-      await setTimeout(50);
+      await turns();
       open();
       assert.equal((await rawRequest(gateway.port, callText(gateway))).status, 200);
       assert.equal(vendor.requests.length, 1);
@@ -264,7 +264,7 @@ describe('a client that leaves, where the configuration says otherwise', () => {
     await client.write(callText(gateway, STREAMED));
     await client.until(EVENTS[2]!);
     client.abort();
-    await setTimeout(50);
+    await turns();
     vendor.release('drain');
     const [record] = await recordsAfter(gateway, known);
     assert.equal(vendor.requests.at(-1)?.state, 'played');
@@ -313,7 +313,7 @@ describe('a client that is slow', () => {
     await client.write(callText({ key }, STREAMED));
     await vendor.waitFor(() => (vendor.requests[seen]?.sentBytes ?? 0) > 0);
     const request = vendor.requests[seen]!;
-    for (let before = -1; before !== request.sentBytes; await setTimeout(100)) before = request.sentBytes;
+    for (let before = -1; before !== request.sentBytes; await turns(200)) before = request.sentBytes;
     assert.equal(request.state, 'answering');
     return { client, request };
   }
@@ -396,7 +396,7 @@ describe('a client that is slow', () => {
     const call = callText(gateway);
     const client = await rawConnection(gateway.port);
     await client.write(call.subarray(0, call.length - 20), 7);
-    await setTimeout(50);
+    await turns();
     assert.deepEqual(await heldByCalls(gateway), {});
     assert.equal(vendor.requests.length, seen);
     await client.write(call.subarray(call.length - 20), 1);
@@ -409,7 +409,7 @@ describe('a client that is slow', () => {
 async function timePasses(clock: FakeClock): Promise<void> {
   for (let round = 0; round < 40; round++) {
     clock.advance(121_000);
-    await setTimeout(10);
+    await turns();
   }
 }
 
@@ -593,7 +593,7 @@ describe('a request that is wrong on the wire', () => {
     },
     {
       name: 'T-CL-10: compressed',
-      request: post('{}', { 'content-encoding': 'gzip' }),
+      request: post('{}', { 'content-encoding': 'compress' }),
       status: 415,
       param: 'content-encoding',
     },

@@ -6,7 +6,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { CONSOLE_PIPELINE, checked, PATIENT, ROOT_ENV, root, said, type Visitor, visitor } from '../kit/console.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';
@@ -14,6 +13,7 @@ import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { noPostgres, onlyOnSqlite, type PostgresServer, startPostgres } from '../kit/postgres.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/script.ts';
+import { until } from '../kit/until.ts';
 
 const SMALL = `# the gateway
 listen: { port: 0 }
@@ -57,6 +57,24 @@ describe('a secret that is missing', onlyOnSqlite('the commands have a file'), (
         /^NAME +SET +BY +USED IN\nMAIN_KEY +\S+ +command line +channels\[1\]\.key\n$/,
       );
       assert.equal((await run('config secret set MAIN_KEY --value-stdin', 'another')).code, 0);
+      // Another file for the same store is judged itself, with the secrets that the running gateway has.
+      const other = join(dir, 'other.yaml');
+      const ofOther = (words: readonly string[]) =>
+        turnpike([...words, '--config', other], { cwd: dir, env: ROOT_ENV });
+      writeFileSync(other, `${SMALL}nonsense: { a: 1 }\n`);
+      for (const words of [['check'], ['config', 'check']]) {
+        const checked = await ofOther(words);
+        assert.deepEqual([checked.code, checked.stdout], [78, ''], words.join(' '));
+        assert.match(checked.stderr, /^other\.yaml:11:1: nonsense: /);
+      }
+      const asData = await ofOther(['check', '--json']);
+      assert.deepEqual([asData.code, JSON.parse(asData.stdout).problems[0].path], [78, 'nonsense']);
+      writeFileSync(other, `${SMALL}quota: { perUnit: 1000 }\n`);
+      const right = await ofOther(['check']);
+      assert.deepEqual([right.code, right.stderr], [0, '']);
+      const explained = await ofOther(['explain', '--key', 'x', '--style', 'chat', '--body', other]);
+      assert.deepEqual([explained.code, explained.stdout], [1, '']);
+      assert.match(explained.stderr, /calls are explained by that: `turnpike check` judges \S+other\.yaml/);
       const used = await run('config secret delete MAIN_KEY');
       assert.deepEqual([used.code, used.stderr], [1, 'the configuration uses MAIN_KEY: channels[1].key\n']);
       writeFileSync(join(dir, 'wrong.yaml'), SMALL.replace('free: true', 'fre: true'));
@@ -268,7 +286,7 @@ describe('two gateways with one configuration in the database', { skip: missing 
     const { revision: won } = answers.find(({ status }) => status === 200)!.body.data;
     for (const person of people) {
       const now = async () => person.data('GET', '/api/config');
-      while ((await now()).disk.changed) await sleep(100);
+      await until('the file is taken over', async () => !(await now()).disk.changed);
       assert.equal((await now()).revision, won);
     }
   });
@@ -282,10 +300,11 @@ describe('two gateways with one configuration in the database', { skip: missing 
     const edits = [{ path: ['channels', 0, 'key'], value: '${secret:MAIN}' }];
     const edited = await people[0]!.data('POST', '/api/config/edit', { text, edits });
     await people[0]!.data('PUT', '/api/config', { text: edited.text, revision });
-    while ((await people[1]!.data('GET', '/api/config')).disk.changed) await sleep(100);
+    await until('the file is taken over', async () => !(await people[1]!.data('GET', '/api/config')).disk.changed);
     const before = await generations();
     await people[0]!.data('PUT', '/api/config/secrets/MAIN', { value: 'the second value' });
-    for (let now = before; now.some((generation, i) => generation <= before[i]!); now = await generations())
-      await sleep(100);
+    await until('all have loaded it', async () =>
+      (await generations()).every((generation, i) => generation > before[i]!),
+    );
   });
 });

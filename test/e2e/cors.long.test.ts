@@ -97,7 +97,13 @@ describe('a page of another site', () => {
       assert.ok(Number(answer.headers.get('access-control-max-age')) > 0);
     }
     const bare = await ask(CHAT, { method: 'OPTIONS' });
-    assert.equal(bare.status, 405, 'no browser asks like that');
+    assert.deepEqual([bare.status, bare.headers.get('allow')], [204, 'POST, OPTIONS'], 'no browser asks like that');
+    const nothing = await ask('/v1/nosuch', {
+      method: 'OPTIONS',
+      headers: { origin: PAGE, 'access-control-request-method': 'POST' },
+    });
+    assert.deepEqual([nothing.status, shared(nothing)], [204, WITH_ANY]);
+    await nothing.text();
     await bare.text();
   });
 

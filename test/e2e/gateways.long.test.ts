@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { CHAOS_PIPELINE } from '../../scripts/chaos/pipeline.ts';
 import { type Cluster, type Member, missingForCluster, openCluster } from '../../scripts/cluster/cluster.ts';
 import { PATIENT, type Visitor, visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { hold, wholeAnswer } from '../kit/script.ts';
+import { until as eventually } from '../kit/until.ts';
 
 interface Gateway {
   readonly name: string;
@@ -73,11 +73,11 @@ describe('three gateways on one database', { skip: missing.length > 0 && missing
 
   /** Looks until it sees what it waits for: others are known a moment after they joined, and answers are kept for a second. */
   async function until<T>(look: () => Promise<T>, fits: (seen: T) => boolean): Promise<T> {
-    for (;;) {
-      const seen = await look();
-      if (fits(seen)) return seen;
-      await sleep(50);
-    }
+    const [seen] = await eventually('others are seen', async () => {
+      const now = await look();
+      return fits(now) && ([now] as const);
+    });
+    return seen;
   }
   const system = (i: number) => admins[i]!.data('GET', '/api/system');
   const gatewaysAt = async (i: number): Promise<readonly Gateway[]> => (await system(i)).gateways;

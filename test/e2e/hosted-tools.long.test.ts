@@ -218,7 +218,8 @@ async function ask(style: StyleName, model: string, stream: boolean, more: JsonO
   const { items } = await gateway.host.use(Records).page({ accounts: [owner] }, { limit: 1 });
   const record = items[0]?.call;
   const receipt = record && gateway.host.use(Ledger).receipt(record);
-  return { status: response.status, text, used, record, receipt, asked: vendor.requests.length - asked };
+  const translation = response.headers.get('x-turnpike-translation') ?? '';
+  return { status: response.status, text, translation, used, record, receipt, asked: vendor.requests.length - asked };
 }
 
 describe('searches that a vendor makes', () => {
@@ -262,6 +263,48 @@ describe('searches that a vendor makes', () => {
         const { used, text } = await ask(style, `on-${style}`, stream, SEARCHING[style], 12_000);
         assert.match(text, /QUOTA_HOLD_EXCEEDED|costs more than/);
         assert.equal(used, 12_000n * MICRO);
+      }
+    });
+  }
+
+  const OWN_TOOL: Readonly<Record<StyleName, JsonObject>> = {
+    chat: { type: 'function', function: { name: 'read', parameters: { type: 'object', maximum: 1e2 } } },
+    responses: { type: 'function', name: 'read', parameters: { type: 'object', maximum: 1e2 } },
+    messages: { name: 'read', input_schema: { type: 'object', maximum: 1e2 } },
+  };
+  const HOSTED: Readonly<Record<StyleName, JsonObject>> = {
+    chat: { type: 'web_search' },
+    responses: { type: 'web_search', external_web_access: false },
+    messages: { type: 'web_search_20250305', name: 'web_search' },
+  };
+
+  for (const style of STYLES) {
+    it(`on ${style}: one without a price that a request can do without is left out, with a warning`, async () => {
+      for (const spoken of STYLES) {
+        vendor.always(ANSWERS[spoken](false, {}));
+        const tools = [OWN_TOOL[style], HOSTED[style]];
+        const { status, text, used, translation } = await ask(style, `plain-${spoken}`, false, { tools });
+        assert.equal(status, 200, text);
+        assert.equal(used, TOKENS * MICRO);
+        assert.match(translation, /tools\.web_search:dropped/, `${style} to ${spoken}`);
+        const sent = vendor.requests.at(-1)!.body.toString();
+        assert.doesNotMatch(sent, /web_search/);
+        assert.match(sent, /"read"/);
+      }
+    });
+
+    it(`on ${style}: one that the request demands is refused, even beside others`, async () => {
+      const demanded = style === 'messages' ? { type: 'tool', name: 'web_search' } : { type: 'web_search' };
+      const tools = [OWN_TOOL[style], HOSTED[style]];
+      const { status, text, asked } = await ask(style, `plain-${style}`, false, { tools, tool_choice: demanded });
+      assert.equal(status, 402, text);
+      assert.equal(asked, 0);
+    });
+
+    it(`on ${style}: a tool that is no object counts as one that the vendor runs`, async () => {
+      for (const tools of [['web_search'], [['web_search']], [7]]) {
+        const { status, asked } = await ask(style, `plain-${style}`, false, { tools });
+        assert.deepEqual([status, asked], [402, 0], JSON.stringify(tools));
       }
     });
   }

@@ -150,7 +150,12 @@ describe('while a stream runs', () => {
       const one = await caller('card');
       const taken = await during(one, () => step(one));
       const { upper, lower } = one;
-      const departments = { [`department ${upper}`]: 1, [`department ${lower}`]: 1, [`department-month ${lower}`]: 1 };
+      const departments = Object.fromEntries(
+        [upper, lower].flatMap((id) => [
+          [`department ${id}`, 1],
+          [`department-month ${id}`, 1],
+        ]),
+      );
       assert.deepEqual(taken, { account: 1, key: 1, day: 1, ...departments });
       assert.equal(await next(one), after);
     });

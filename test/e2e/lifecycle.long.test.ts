@@ -268,7 +268,7 @@ describe('starting', () => {
     await start();
     const lines = [
       ...['nonsense', 'constructor', 'key create', 'key revoke one', 'restore', 'restore a b'],
-      ...['start --port 9000', 'check --nonsense foo', 'schema x', 'help me'],
+      ...['start --port 9000', 'check --nonsense foo', 'schema x y', 'help me'],
     ];
     const results = await Promise.all([...lines.map((line) => run(line)), turnpike(['check', '--config'])]);
     for (const { code, stdout, stderr } of results) {
@@ -625,9 +625,9 @@ describe('commands', () => {
       const key = await done('key create --name laptop --user ada --quota 200 --models test-model');
       assert.match(key, /^sk-[0-9A-Za-z]{49}$/);
 
-      const users = JSON.parse(await done('user list --json')) as readonly { name: string; role: string }[];
-      const names = users.map(({ name, role }) => `${name} ${role}`);
-      assert.deepEqual(names, ['root root', 'ada member']);
+      const users = JSON.parse(await done('user list --json')) as readonly { username: string; role: number }[];
+      const names = users.map(({ username, role }) => `${username} ${role}`);
+      assert.deepEqual(names, ['root 100', 'ada 1']);
       const listed = await done('key list');
       assert.match(listed, /laptop +ada +sk-\S+…\S{4} +enabled +never +test-model +all/);
       assert.ok(!listed.includes(key), 'a list shows no secret');

@@ -181,7 +181,7 @@ describe('more calls than quota', () => {
     const { vendor, gateway, all } = parts;
     vendor.always(wholeAnswer({ usage: { prompt: 3, completion: 100 } }));
     const key = await gateway.customer(0);
-    const name = JSON.parse(await gateway.command('user list --json')).at(-1).name;
+    const name = JSON.parse(await gateway.command('user list --json')).at(-1).username;
     assert.equal((await all.ask(key, { max_tokens: 100 })).code, 'QUOTA_USER_INSUFFICIENT');
     await gateway.command(`user credit ${name} 100`);
     assert.equal((await all.ask(key, { max_tokens: 100 })).status, 200);

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { surprises } from '../../scripts/release-content.mjs';
@@ -70,10 +70,27 @@ describe('a release', () => {
     }
   });
 
-  it('lists what is in the package: the compiled server and the built console, and no source', () => {
+  it('lists what is in the package: the compiled server, the built console, and of the sources only what is to be read', () => {
     for (const file of ['dist/package/server/server.cjs', 'console/dist/index.html', 'dist/package/THIRD-PARTY.txt'])
       assert.match(listed, new RegExp(`^ *\\d+  ${file}$`, 'm'));
-    assert.doesNotMatch(listed, /^ *\d+ {2}(core|plugins)\/.*\.ts$/m);
+    assert.doesNotMatch(listed, /^ *\d+ {2}core\/\w+\/(?<!core\/contracts\/)[\w-]+\.ts$/m);
+    assert.doesNotMatch(listed, /^ *\d+ {2}core\/(?!plugin\.ts)[\w-]+\.ts$/m);
+  });
+
+  it('has everything that its documentation links to', () => {
+    const files = new Set([...listed.matchAll(/^ *\d+ {2}(\S+)$/gm)].map(([, file = '']) => file));
+    const has = (path: string): boolean =>
+      files.has(path) || [...files].some((file) => file.startsWith(`${path.replace(/\/$/, '')}/`));
+    let links = 0;
+    for (const page of [...files].filter((file) => file.endsWith('.md'))) {
+      const text = execFileSync('tar', ['-xzOf', tarball, `package/${page}`], { encoding: 'utf8' });
+      for (const [, link = ''] of text.matchAll(/\]\(([^)#\s]+)/g)) {
+        if (/^[a-z]+:/.test(link)) continue;
+        links++;
+        assert.ok(has(join(dirname(page), link)), `${page} links to ${link}`);
+      }
+    }
+    assert.ok(links > 100);
   });
 
   it('is refused if the package has a source map, a test, a database, a secret or the name of a folder', () => {

@@ -1,10 +1,11 @@
 /** `turnpike plugin new`: the folder that it makes works as its README says, outside the checkout. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { isWhole } from '../kit/whole.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-new-'));
@@ -19,12 +20,17 @@ function turnpike(...words: readonly string[]): { code: number | null; out: stri
 }
 
 describe('turnpike plugin new', () => {
-  for (const kind of readdirSync(join(ROOT, 'scripts/scaffold')))
+  // kit-package.long.test.ts makes styles and vendors.
+  for (const kind of readdirSync(join(ROOT, 'scripts/scaffold')).filter(
+    (name) => isWhole || !/style|vendor/.test(name),
+  ))
     it(`makes a plugin of the kind ${kind} whose test passes, and that a gateway accepts`, () => {
       const name = `my-${kind}`;
       const made = turnpike('plugin', 'new', name, '--kind', kind);
       assert.equal(made.code, 0, made.err);
       const cwd = join(folder, name);
+      const manifest = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8'));
+      assert.match(manifest.peerDependencies.turnpike, /^>=\d/);
       execFileSync('npm', ['install', '--no-audit', '--no-fund'], { cwd, stdio: 'pipe' });
       // A child of the test runner would report to it, and not to its own standard output.
       const { NODE_TEST_CONTEXT: _, ...env } = process.env;
@@ -42,7 +48,7 @@ describe('turnpike plugin new', () => {
 
   it('says what is wrong with its words, and makes nothing', () => {
     for (const [words, says] of [
-      [['acme'], /--kind must be one of guard, route, style, vendor/],
+      [['acme'], /--kind is missing\nusage: .*--kind vendor\|style\|guard\|route/],
       [['acme', '--kind', 'gard'], /did you mean guard\?/],
       [['Acme!', '--kind', 'guard'], /small letters, digits and hyphens/],
       [['quota', '--kind', 'guard'], /ships with the gateway/],

@@ -13,6 +13,7 @@ import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { atHead, hold, wholeAnswer } from '../kit/script.ts';
+import { until as eventually } from '../kit/until.ts';
 
 /** The fake vendor's answer has 11 input and 7 output tokens; 500,000 units are one dollar. */
 const costAt = (input: number, output: number): string => String((11 * input + 7 * output) / 2);
@@ -226,9 +227,7 @@ describe('a price list that cannot be right', () => {
 describe('the scheduled check', () => {
   const changed = (): void => publish({ 'gpt-4o': { input_mtok: 2 }, 'gpt-4o-mini': { input_mtok: 0.3 } });
   const logged = ({ log }: TestGateway, text: string): boolean => log.some((line) => line.includes(text));
-  async function until(holds: () => boolean): Promise<void> {
-    while (!holds()) await new Promise((done) => setTimeout(done, 10));
-  }
+  const until = (holds: () => boolean) => eventually('the check has told its result', holds);
   const NOT_TAKEN = 'has changes that were not taken over';
 
   it('with `apply: decreases` takes over what only falls, and logs that there is more', async () => {

@@ -101,7 +101,7 @@ describe('the tables of the documentation', () => {
       const name = /^[a-z]+(?: [a-z]+)?/.exec(command)?.[0] ?? '';
       assert.match(stdout, new RegExp(`^  ${name}( |$)`, 'm'), command);
       for (const [option = ''] of command.matchAll(/--[a-z-]+/g)) {
-        assert.match(stdout, new RegExp(`^ +${name} .*\\[${option}[ \\]]`, 'm'), `${option} of ${command}`);
+        assert.match(stdout, new RegExp(`^ +${name} [^\n]*${option}( |\\]|$)`, 'm'), `${option} of ${command}`);
       }
     }
   });

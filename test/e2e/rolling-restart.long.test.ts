@@ -7,7 +7,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { stringify } from 'yaml';
 import { CHAOS_PIPELINE } from '../../scripts/chaos/pipeline.ts';
@@ -19,6 +18,7 @@ import { CHAT_DELTAS, chatEvents } from '../kit/fixtures.ts';
 import { ledgerFaults } from '../kit/reconcile.ts';
 import { readRows } from '../kit/rows.ts';
 import { eventStream, hold, wholeAnswer } from '../kit/script.ts';
+import { until as eventually } from '../kit/until.ts';
 
 /** What a plugin outside the checkout has done to its tables from version to version. */
 const MIGRATIONS = [
@@ -123,7 +123,7 @@ describe('three gateways that are restarted one after the other', {
   const client = (url: string): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 6 });
 
   async function until(condition: () => boolean): Promise<void> {
-    while (!condition()) await sleep(20);
+    await eventually(`${round()} goes on`, condition);
   }
 
   /** Has the clients begin. They end with the test. */

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { noAsking } from '../../core/ask.ts';
 import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
@@ -134,7 +135,7 @@ describe('every door of the gateway', () => {
       lasting: new LastingStates(),
       peers: aloneOf('test'),
       vault: createVault(Buffer.alloc(32, 7)),
-      ask: () => () => Promise.reject(new Error('nobody is asked here')),
+      ask: noAsking('nobody is asked here'),
       provided: new Map([[FirstStart.id, { begin() {}, note() {}, signIn() {} } satisfies FirstStart]]),
     });
   });

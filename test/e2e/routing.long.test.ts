@@ -161,7 +161,7 @@ describe('a call whose first channel fails', () => {
     await assert.rejects(async () => {
       for await (const chunk of answer.body!) text += Buffer.from(chunk).toString();
     });
-    assert.match(text, /upstream_broke_off/);
+    assert.doesNotMatch(text, /error/);
     assert.equal(text.includes(DONE), false);
     assert.equal(answer.headers.get('x-turnpike-channel'), 'main');
     assert.deepEqual(bench.asked, [1, 0, 0]);

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { describeAssembly } from '../../core/check.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { fakeClock } from '../kit/clock.ts';
@@ -16,6 +15,7 @@ import { heldByCalls } from '../kit/money.ts';
 import { type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
 import { storedBytes } from '../kit/rows.ts';
 import { bytes, cutAt, eventStream, head, htmlAnswer, jsonAnswer, rst, type Script } from '../kit/script.ts';
+import { until } from '../kit/until.ts';
 
 const PATH = '/v1/chat/completions';
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
@@ -526,11 +526,10 @@ describe('T-ERR-01 a plugin that fails', () => {
   }
   /** What could not be settled stays held until the sweep closes it. */
   async function swept(): Promise<void> {
-    for (let tries = 0; tries < 4_000 && Object.keys(await heldByCalls(gateway)).length > 0; tries++) {
+    await until('nothing is held any more', async () => {
       clock.advance(10_000);
-      await setTimeout(5);
-    }
-    assert.deepEqual(await heldByCalls(gateway), {});
+      return Object.keys(await heldByCalls(gateway)).length === 0;
+    });
   }
 
   for (const place of [...PHASES.map((phase) => `first ${phase}`), 'last admit', 'last attempted', 'last settle']) {

@@ -59,9 +59,9 @@ describe('an operator', () => {
 
   it('reads of a path what is wrong with it, and not how the system spells that', () => {
     const denied = "EACCES: permission denied, mkdir '/opt/data'";
-    assert.equal(inWords(new Error(denied)), '/opt/data: this user cannot write to this path (EACCES)');
+    assert.equal(inWords(new Error(denied)), '/opt/data: this user has no access to this path (EACCES)');
     const missing = "ENOENT: no such file or directory, open '/nope/x.db.incomplete-2150'";
-    assert.equal(inWords(new Error(missing)), '/nope/x.db.incomplete-2150: there is no such folder (ENOENT)');
+    assert.equal(inWords(new Error(missing)), '/nope/x.db.incomplete-2150: there is no such file or folder (ENOENT)');
     assert.equal(inWords(new Error('anything else')), 'anything else');
   });
 

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { GatewayError } from '../../core/errors.ts';
 import { createGuesses } from '../../plugins/console/guesses.ts';
@@ -13,6 +12,7 @@ import { LOCALHOST } from '../kit/certificates.ts';
 import { defaultConfig, startGateway, type TestGateway, testStore } from '../kit/gateway.ts';
 import { onlyOnSqlite } from '../kit/postgres.ts';
 import { startProcess } from '../kit/process.ts';
+import { until as eventually } from '../kit/until.ts';
 import { noValkey, startValkey, type ValkeyServer } from '../kit/valkey.ts';
 
 const missing = noValkey();
@@ -53,7 +53,7 @@ function tests(): void {
     return answer.status;
   };
   async function until(holds: () => Promise<boolean>): Promise<void> {
-    while (!(await holds())) await delay(20);
+    await eventually('the gateways have noticed', holds);
   }
 
   describe('gateways that share a Valkey server', () => {

@@ -1,6 +1,5 @@
 /** A gateway between clients of every style and vendors of every shape, all of which misbehave; and what its books say then. */
 import assert from 'node:assert/strict';
-import { setTimeout } from 'node:timers/promises';
 import type { JsonObject } from '../../core/plugin.ts';
 import { KIND_NAMES, KINDS } from '../clients/stand.ts';
 import { closedPort, type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
@@ -9,6 +8,7 @@ import { heldByCalls } from '../kit/money.ts';
 import { type RawConnection, type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
 import { heard, type Scenario, type Speech, type SpeechName, says } from '../kit/scenarios.ts';
 import { jsonAnswer, type Script } from '../kit/script.ts';
+import { until } from '../kit/until.ts';
 import type { UsageRow } from '../kit/usage-records.ts';
 import { type Bench, callHeaders, checkLog, cost, countedTokens, openBench } from './bench.ts';
 import { CLIENTS, type ClientName, type ClientStyle, type Understood } from './style-clients.ts';
@@ -178,7 +178,7 @@ export async function openStyleBench(
       return records[0]!;
     },
     async newRecords(count = 1) {
-      for (let tries = 0; books.records().length < count && tries < 1_000; tries++) await setTimeout(5);
+      await until(`there are ${count} new usage records`, () => books.records().length >= count);
       const records = books.records();
       assert.equal(records.length, count, 'so many new usage records');
       return records;

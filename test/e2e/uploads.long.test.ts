@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { multipartStream } from '../../core/body-stream.ts';
 import { readForm as readDemoForm } from '../../plugins/vendors/demo/form.ts';
 import { soundSeconds } from '../../plugins/vendors/demo/sound/seconds.ts';
@@ -15,6 +14,7 @@ import { heldByCalls } from '../kit/money.ts';
 import { type FormPart, leftIn, readForm, type WrittenForm, writeForm } from '../kit/multipart.ts';
 import { type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
 import { atHead, hold, jsonAnswer, rst, stopReading } from '../kit/script.ts';
+import { turns, until } from '../kit/until.ts';
 import { type Bench, checkLog, openBench, recordsAfter } from './bench.ts';
 
 const PATH = '/v1/audio/transcriptions';
@@ -246,7 +246,7 @@ describe('an upload', () => {
     const asked = vendor.requests.length;
     const form = writeForm([song, model]);
     assert.equal((await ask(gateway, upload({ key: 'sk-nobody' }, form))).status, 401);
-    assert.equal((await ask(gateway, upload(gateway, form, { 'content-encoding': 'gzip' }))).status, 415);
+    assert.equal((await ask(gateway, upload(gateway, form, { 'content-encoding': 'compress' }))).status, 415);
     assert.equal(vendor.requests.length, asked);
   });
 });
@@ -290,7 +290,7 @@ it('an upload whose client leaves before its kept connection dies goes to nobody
   await vendor.waitFor(() => vendor.requests[1]?.holding === 'hold');
   client.abort();
   // Until the gateway has heard of it.
-  await setTimeout(50);
+  await turns();
   vendor.release();
   await nothingLeft(join(gateway.dir, 'spool'));
   assert.equal(vendor.requests.length, 2);
@@ -397,6 +397,5 @@ async function* cut(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 
 /** What was given up goes at once, but not within the same moment. */
 async function nothingLeft(spool: string): Promise<void> {
-  for (let tries = 0; leftIn(spool).length > 0 && tries < 200; tries++) await setTimeout(10);
-  assert.deepEqual(leftIn(spool), []);
+  await until('nothing is left in the spool', () => leftIn(spool).length === 0);
 }

@@ -21,6 +21,7 @@ import { type RawConnection, type RawResponse, rawConnection, requestText } from
 import { ledgerFaults } from '../kit/reconcile.ts';
 import { readRows } from '../kit/rows.ts';
 import { eventStream, hold, wholeAnswer } from '../kit/script.ts';
+import { until } from '../kit/until.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 
 /** A route that says what it sees of a request, and one that wants nothing but bytes. */
@@ -96,11 +97,7 @@ async function call(gateway: GatewayProcess, body: object, key: string): Promise
 
 /** Resolves when it holds; the test fails when it never does. */
 async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const begun = Date.now();
-  while (!(await holds())) {
-    assert.ok(Date.now() - begun < 30_000, 'what was waited for has not come');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until('the workers have come to it', holds);
 }
 
 /** True while there is a process of that id. */
@@ -234,6 +231,42 @@ describe('two workers', workers, () => {
       cut.map(({ outcome }) => outcome),
       ['recovered'],
     );
+  });
+
+  it('are replaced when they are killed while connections arrive: each client is answered or disconnected, and the gateway stops', async () => {
+    const key = keyOf(gateway);
+    vendor.always(wholeAnswer());
+    let isOver = false;
+    const outcomes = { served: 0, disconnected: 0 };
+    const client = async (): Promise<void> => {
+      while (!isOver) {
+        try {
+          await (await call(gateway, {}, key)).text;
+          outcomes.served++;
+        } catch {
+          outcomes.disconnected++;
+        }
+      }
+    };
+    const clients = Array.from({ length: 4 }, client);
+    const killed: unknown[] = [];
+    for (let round = 0; round < 3; round++) {
+      const before = outcomes.served;
+      await eventually(() => outcomes.served > before + 20);
+      const { pid } = servingIn(gateway).get(1)!;
+      killed.push(pid);
+      process.kill(Number(pid), 'SIGKILL');
+      await eventually(() => gateway.log.filter(({ msg }) => String(msg).startsWith('a worker ended')).length > round);
+      await eventually(() => servingIn(gateway).get(1)!.pid !== pid);
+    }
+    isOver = true;
+    // None of them waits for an answer that never comes.
+    await Promise.all(clients);
+    assert.equal(new Set(killed).size, 3);
+    assert.ok(outcomes.served > 60, JSON.stringify(outcomes));
+    await reconciles();
+    await gateway.stop();
+    assert.deepEqual(ledgerFaults(installed.storeFile), []);
   });
 
   it('are gone as soon as the owner is, and their clients get no good ending', async () => {

@@ -160,6 +160,7 @@ function partiesOf(
     id: ID,
     startedMs: STARTED_MS,
     dropped: [],
+    leftOut: [],
     signal: new AbortController().signal,
     call: { ...read, style: from, body: scanned },
   };
@@ -198,7 +199,7 @@ function relayed(
   const end = splitter.rest().length > 0 ? saw(splitter.rest()) : undefined;
   if (end !== undefined) return finished(end);
   if (relay.close(out) !== 'broken') return finished('last');
-  out.push(relay.fail(new GatewayError(502, 'upstream_broke_off', 'The answer broke off.'), ID));
+  out.push(relay.fail(new GatewayError(502, 'upstream_error', 'The answer broke off.'), ID));
   return finished('broken');
 }
 

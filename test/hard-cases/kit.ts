@@ -181,6 +181,7 @@ async function partiesOf(
     signal: new AbortController().signal,
     call: { ...facts, style: asked.name, body },
     dropped: [],
+    leftOut: [],
   };
   // Of the exchange a conveyance looks at nothing else.
   return {

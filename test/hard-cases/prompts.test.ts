@@ -109,8 +109,10 @@ describe('empty and blank words', () => {
       [many, 4],
       [{ ...many, tools: [tool] }, 4],
       [{ messages: [user([marked('a')])], tools: [tool] }, 2],
-      // Nobody marked anything: one for all of it.
-      [{ messages: [user('a')], tools: [TOOLS.chat] }, 1],
+      // The client marked nothing: one for the tools, the instructions, the previous request, and all of it.
+      [{ messages: [user('a')], tools: [TOOLS.chat] }, 2],
+      [{ messages: [system('b'), user('a')], tools: [TOOLS.chat] }, 3],
+      [{ messages: [system('b'), user('a'), assistant('c'), user('d')], tools: [TOOLS.chat] }, 4],
     ] as const) {
       const { body } = await ask({ from: 'chat', to: 'messages' }, more);
       assert.equal(marksIn(body).length, count, JSON.stringify(body));
@@ -155,8 +157,11 @@ describe('instructions', () => {
       const { asked } = toldTo(to, body);
       assert.match(asked, /You write code\..*Fix it\..*Be careful\./s, name);
     }
-    const { bytes } = await ask({ from: 'messages', to: 'messages' }, reminding);
-    assert.ok(bytes.includes('"role":"system"'), 'a vendor of its own style gets it as it is');
+    const takes = await ask({ from: 'messages', to: 'messages', model: NEWEST }, reminding);
+    assert.ok(takes.bytes.includes('"role":"system"'), 'a vendor of its own style gets it as it is');
+    const refuses = await ask({ from: 'messages', to: 'messages', model: OLDER }, reminding);
+    assert.ok(!refuses.bytes.includes('"role":"system"'), 'unless another model answers that refuses it');
+    assert.match(refuses.bytes.toString(), /Be careful\./);
   });
 
   it('case 87: instructions in the middle are told in the way that the server takes', async () => {
@@ -193,7 +198,8 @@ describe('instructions', () => {
     const more = { input: [{ role: 'developer', content: 'Be brief.' }, user('Hello?')] };
     for (const model of [OLDER, NEWEST]) {
       const { body } = await ask({ from: 'responses', to: 'messages', model }, { instructions: 'You help.', ...more });
-      assert.deepEqual(body.system, [text('You help.'), text('Be brief.')], model);
+      const last = { ...text('Be brief.'), cache_control: { type: 'ephemeral' } };
+      assert.deepEqual(body.system, [text('You help.'), last], model);
       assert.deepEqual(body.messages, [user([text('Hello?')])], model);
     }
     const { body } = await ask({ from: 'responses', to: 'gemini' }, more);

@@ -9,7 +9,7 @@ import { ASKED, ASKED_WITHOUT_TOOLS, type Asked, checkArrived, warnedFields } fr
 import { chatSpeech } from './chat-speech.ts';
 import { type FakeVendor, fakeVendor } from './fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from './gateway.ts';
-import { checkHeard, type Expected, type Heard, textSoFar } from './heard.ts';
+import { checkHeard, type Expected, type Heard, type HeardStream, readSoFar } from './heard.ts';
 import { bareHost, defaultsOf } from './plugin-alone.ts';
 import type { Scenario } from './scenarios.ts';
 import { errorAnswer, eventStream, fin, jsonAnswer, lastChunk, rst } from './script.ts';
@@ -83,13 +83,13 @@ export function clientContract(plugin: Plugin<Sections>, fixtures: ClientFixture
       upstream.next(({ json }) => jsonAnswer(200, chatSpeech.whole(scenario, json)));
       return fixtures.read((await (await ask()).json()) as JsonObject);
     };
-    const streamed = async (scenario: Scenario, ...end: Parameters<typeof eventStream>[0]): Promise<Heard> => {
+    const streamed = async (scenario: Scenario, ...end: Parameters<typeof eventStream>[0]): Promise<HeardStream> => {
       upstream.next(({ json }) => {
         const events = chatSpeech.events(scenario, json);
         const begun = 1 + events.findIndex((event) => event.includes(scenario.text?.[0] ?? '[DONE]'));
         return eventStream(end.length === 0 ? events : [...events.slice(0, begun), ...end]);
       });
-      return fixtures.readStream(await textSoFar(await ask({ stream: true })));
+      return readSoFar(await ask({ stream: true }), fixtures.readStream);
     };
     const expected = (scenario: Scenario): Expected => ({
       scenario,
@@ -128,7 +128,8 @@ export function clientContract(plugin: Plugin<Sections>, fixtures: ClientFixture
       for (const end of [rst(), fin(), lastChunk()]) {
         const heard = await streamed(GREETING, end);
         assert.ok(heard.text.startsWith('Hello'), 'the client reads what came before');
-        checkBroken(heard, 'the vendor broke off in the middle');
+        // A style whose clients repeat the request after a cut has no event for it.
+        checkBroken(heard, 'the vendor broke off in the middle', heard.isCut || heard.error !== undefined);
       }
     });
 
@@ -139,10 +140,9 @@ export function clientContract(plugin: Plugin<Sections>, fixtures: ClientFixture
       );
     });
 
-    function checkBroken(heard: Heard, what: string): void {
+    function checkBroken(heard: Heard, what: string, isTold = heard.error !== undefined): void {
       assert.equal(heard.end, undefined, `swallowed: ${what}, and the client reads a good end`);
-      if (!lacks.has('errors'))
-        assert.notEqual(heard.error, undefined, `swallowed: ${what}, and the client reads no error`);
+      if (!lacks.has('errors')) assert.ok(isTold, `swallowed: ${what}, and the client reads no error`);
     }
 
     it('are told what is wrong, in their own format', async () => {

@@ -56,3 +56,8 @@ export function fakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClock {
     },
   };
 }
+
+/** Whether a time, in milliseconds, is one since this process began: however long a test takes. What counts in seconds may be one off. */
+export function isOfThisRun(ms: number): boolean {
+  return ms > performance.timeOrigin - 1_000 && ms < Date.now() + 1_000;
+}

@@ -1,7 +1,9 @@
 /** Drives a few real plugins phase by phase: an in-memory store, a clock by hand, exchanges made by hand; no HTTP. */
 
 import { createHash } from 'node:crypto';
+import { noAsking } from '../../core/ask.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
+import { printed, readWords } from '../../core/commands.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
 import { createOutgoingProxies } from '../../core/outgoing-proxy.ts';
@@ -155,7 +157,7 @@ export async function drive(
     },
     find: <T>(service: Service<T>) => provided.get(service.id) as T | undefined,
     provide: (service, it) => void provided.set(service.id, it),
-    ask: () => Promise.reject(new Error('nobody is asked here')),
+    ...noAsking('nobody is asked here')(),
     fetch,
     agent: createAgents(createOutgoingProxies('none', {}, quiet)),
     post: options.post ?? (() => Promise.reject(new Error('nothing is posted here'))),
@@ -198,7 +200,11 @@ export async function drive(
     async run(name, values = {}, { stdin = '', positionals = [] } = {}) {
       const command = commands.get(name);
       if (command === undefined) throw new Error(`no command ${name}`);
-      return command.run({ values, stdin, positionals, cwd: '/', remark() {} });
+      const options = Object.entries(values)
+        .filter(([, value]) => value !== false)
+        .map(([option, value]) => (value === true ? `--${option}` : `--${option}=${value}`));
+      const words = readWords(command, [...name.split(' '), ...options, '--', ...positionals]);
+      return printed(command, words.values, await command.run({ ...words, stdin, cwd: '/', remark() {} })).trimEnd();
     },
   };
 }

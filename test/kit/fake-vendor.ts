@@ -7,6 +7,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import type { Headers } from '../../core/contracts/call.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
+import { freePort } from '../../scripts/free-port.ts';
 import { errorAnswer, type Move, type Script, streamAnswer, wholeAnswer } from './script.ts';
 
 /** A script, or how to make one for a request whose body has come. */
@@ -238,14 +239,7 @@ export async function fakeVendor(answer: Answer = chatAnswer): Promise<FakeVendo
 }
 
 /** A port on which nobody listens: connections to it are refused. */
-export async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+export const closedPort = freePort;
 
 /** What a vendor without orders does: it answers chat calls, and nothing else. */
 function chatAnswer(request: VendorRequest): Script {

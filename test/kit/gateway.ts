@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Clock } from '../../core/clock.ts';
 import type { CommandResult } from '../../core/commands.ts';
-import { Accounts } from '../../core/contracts/accounts.ts';
+import { Accounts, PasswordCost } from '../../core/contracts/accounts.ts';
 import { type Gateway, openGateway } from '../../core/gateway.ts';
 import { createLog } from '../../core/log.ts';
 import { definePlugin, type Host, type Plugin, type Sections } from '../../core/plugin.ts';
@@ -109,6 +109,9 @@ export function defaultConfig(vendors: readonly FakeVendor[]): Record<string, un
   };
 }
 
+/** The cost of passwords: a hash at the usual one takes more than the rest of a start. */
+const CHEAP: PasswordCost = { ln: 10, r: 8, p: 1 };
+
 /** A store for the gateways of a test: a file, or with `TURNPIKE_TEST_STORE=postgres` a database. */
 export interface TestStore {
   /** The section `store` of gateway.yaml. */
@@ -151,11 +154,15 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     name: 'hand',
     api: 2,
     wants: SERVICES,
-    create: (its) => ({
-      start() {
-        host = its;
-      },
-    }),
+    provides: [PasswordCost],
+    create(its) {
+      its.provide(PasswordCost, CHEAP);
+      return {
+        start() {
+          host = its;
+        },
+      };
+    },
   });
   const gateway = await openGateway({
     configFile,

@@ -85,15 +85,23 @@ export function checkHeard(heard: Heard, expected: Expected): void {
   assert.deepEqual(lost, [], `lost on the way to the client: ${lost.join('; ')}`);
 }
 
-/** The text of an answer as far as it came, whether it came to its end or not. */
-export async function textSoFar(answer: Response): Promise<string> {
+/** A stream as a client has read it. */
+export interface HeardStream extends Heard {
+  /** The connection broke off before the stream ended. */
+  readonly isCut: boolean;
+}
+
+/** Reads a stream as far as it comes, whether it comes to its end or not. */
+export async function readSoFar(answer: Response, read: (stream: string) => Heard): Promise<HeardStream> {
   let text = '';
+  let isCut = false;
   try {
     for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) text += piece;
   } catch {
-    // The connection broke off; what came before counts.
+    // What came before counts.
+    isCut = true;
   }
-  return text;
+  return { ...read(text), isCut };
 }
 
 const ENDS: Readonly<Record<string, Scenario['end']>> = {

@@ -19,5 +19,6 @@ export * from './script.ts';
 export { CONTRACT_SCENARIOS, type Framing, type VendorSpeech } from './speech-wire.ts';
 export * from './store-contract.ts';
 export * from './style-contract.ts';
+export * from './until.ts';
 export * from './usage-records.ts';
 export * from './vendor-contract.ts';

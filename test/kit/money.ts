@@ -1,9 +1,9 @@
 /** What a running gateway's ledger says of its calls: what they hold, what they were taken from. Amounts are micro-quota. */
 import assert from 'node:assert/strict';
-import { setTimeout } from 'node:timers/promises';
 import { type Entry, type Layer, Ledger } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
 import type { TestGateway } from './gateway.ts';
+import { until } from './until.ts';
 
 type WithHost = Pick<TestGateway, 'host'>;
 
@@ -23,12 +23,10 @@ export async function heldByCalls({ host }: WithHost): Promise<Readonly<Record<s
 
 /** Resolves once a call holds something, with what is held then. */
 export async function untilHeld(gateway: WithHost): Promise<Readonly<Record<string, bigint>>> {
-  for (let tries = 0; tries < 1_000; tries++) {
+  return until('a call holds something', async () => {
     const held = await heldByCalls(gateway);
-    if (Object.keys(held).length > 0) return held;
-    await setTimeout(5);
-  }
-  throw new Error('no call holds anything');
+    return Object.keys(held).length > 0 && held;
+  });
 }
 
 /** What a recorded call was taken from, by its id: one entry for each layer, ordered by kind. Fails where it has no record. */

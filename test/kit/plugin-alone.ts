@@ -3,11 +3,11 @@ import type { Host, Plugin, Sections } from '../../core/plugin.ts';
 import { checkValue } from '../../core/sdk.ts';
 import { fakeClock } from './clock.ts';
 
-/** A host with a clock and a log. */
+/** A host with a clock and a log; services can be offered, and nothing asks for them. */
 export function bareHost(): Host {
   const quiet = (): void => {};
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet };
-  return { clock: fakeClock(), log } as unknown as Host;
+  return { clock: fakeClock(), log, provide: quiet } as unknown as Host;
 }
 
 /** The plugin's sections as they are without a gateway.yaml. */

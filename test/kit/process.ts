@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 const TURNPIKE = fileURLToPath(new URL('../../scripts/turnpike.mjs', import.meta.url));
 
+/** A busy machine is no failure. */
+const PATIENCE_MS = 60_000;
+
 /** What a command left behind. */
 export interface Finished {
   /** Undefined where a signal ended it. */
@@ -129,7 +132,7 @@ export async function startProcess(
       watcher();
     });
 
-  const url = await eventually('it was ready', () => /^ready (\S+)\n/m.exec(stdout)?.[1], 30_000).catch(
+  const url = await eventually('it was ready', () => /^ready (\S+)\n/m.exec(stdout)?.[1], PATIENCE_MS).catch(
     (error: Error) => {
       child.kill('SIGKILL');
       throw error;
@@ -157,7 +160,7 @@ export async function startProcess(
     get complaints() {
       return lines().filter((line) => readLine(line) === undefined);
     },
-    logged(fits, patienceMs = 20_000) {
+    logged(fits, patienceMs = PATIENCE_MS) {
       return eventually('it logged what was waited for', () => gateway.log.find(fits), patienceMs);
     },
     signal: (name) => void child.kill(name),

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Headers } from '../../core/contracts/call.ts';
 
 /** Nothing on this machine takes so long; whoever waits longer waits for nothing. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** One answer, as it stood on the wire. */
 export interface RawResponse {

@@ -38,6 +38,12 @@ interface Charged {
 /** Kinds whose `granted` is made of entries; the others follow a plan or a budget. */
 const ENTERED = ['account', 'key'];
 
+/** Windows of subscriptions: an entry is what another gateway had charged to it before it was adopted. */
+const WINDOWS = ['day', 'week', 'month'];
+
+/** Entries that change the debt of a bucket of another kind. */
+const OWING: Readonly<Record<string, string>> = { debt: 'account', 'key-debt': 'key' };
+
 /** What a bucket, and whatever adds up to it, is called by. */
 const PLACE = 'kind, CAST(owner AS TEXT) AS owner, CAST(window_start AS TEXT) AS window_start';
 const text = (column: string): string => `CAST(${column} AS TEXT) AS ${column}`;
@@ -109,7 +115,7 @@ function faultsOf({ buckets, entries, debits, leases, records }: Books): readonl
     const sum = sums.get(name) ?? nothing();
     left.delete(name);
     if (ENTERED.includes(kind)) equal(`${name}: granted`, granted, sum.granted);
-    equal(`${name}: what its records charge`, recorded.get(name) ?? 0n, sum.used);
+    equal(`${name}: what its records charge`, recorded.get(name) ?? 0n, sum.used - sum.before);
     recorded.delete(name);
     equal(`${name}: used`, used, sum.used);
     equal(`${name}: held`, held, sum.held);
@@ -130,7 +136,7 @@ function sumsOf(
 ): ReadonlyMap<string, Sums> {
   const sums = new Map<string, Sums>();
   const sumOf = ({ kind, owner, window_start }: Pick<Part, 'kind' | 'owner' | 'window_start'>): Sums => {
-    const name = bucketName(kind === 'debt' ? 'account' : kind, owner, window_start);
+    const name = bucketName(OWING[kind] ?? kind, owner, window_start);
     const sum = sums.get(name) ?? nothing();
     sums.set(name, sum);
     return sum;
@@ -138,7 +144,10 @@ function sumsOf(
   for (const entry of entries) {
     const sum = sumOf(entry);
     if (entry.op === 'refund') sum.used -= entry.amount;
-    else if (entry.kind === 'debt') sum.debt += entry.amount;
+    else if (WINDOWS.includes(entry.kind)) {
+      sum.used += entry.amount;
+      sum.before += entry.amount;
+    } else if (entry.kind in OWING) sum.debt += entry.amount;
     else sum.granted += entry.amount;
   }
   for (const debit of debits) sumOf(debit).used += debit.amount;
@@ -166,9 +175,11 @@ interface Sums {
   used: bigint;
   held: bigint;
   debt: bigint;
+  /** The part of `used` that no call here was charged. */
+  before: bigint;
 }
 function nothing(): Sums {
-  return { granted: 0n, used: 0n, held: 0n, debt: 0n };
+  return { granted: 0n, used: 0n, held: 0n, debt: 0n, before: 0n };
 }
 function bucketName(kind: string, owner: bigint, windowStart: bigint): string {
   return windowStart === 0n ? `${kind} ${owner}` : `${kind} ${owner} from ${windowStart}`;

@@ -55,9 +55,6 @@ function usageOf({ usage }: Scenario): JsonObject {
     output_tokens: usage.output,
     output_tokens_details: { reasoning_tokens: usage.reasoning },
     total_tokens: usage.input + usage.output,
-    // Both families of names, so that nothing has to be added for the client.
-    prompt_tokens: usage.input,
-    completion_tokens: usage.output,
   };
 }
 

@@ -8,6 +8,7 @@ import { Counters } from '../../core/contracts/counters.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { Explaining } from '../../core/contracts/explaining.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import { Groups } from '../../core/contracts/groups.ts';
 import { Invitations } from '../../core/contracts/invitations.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
@@ -36,6 +37,7 @@ export const SERVICES: readonly Service<unknown>[] = [
   Departments,
   Explaining,
   FirstStart,
+  Groups,
   Invitations,
   KeyCheck,
   KeyPlaces,

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import type { Certificate } from './certificates.ts';
+import { until } from './until.ts';
 
 const PROGRAMS = ['valkey-server', 'redis-server'];
 
@@ -65,10 +65,10 @@ export async function startValkey(
   async function start(): Promise<void> {
     // Ctrl-C in a terminal ends those that need it first.
     child = spawn(found!, [config], { cwd: folder, detached: true, stdio: 'ignore' });
-    while (!(await answers(port))) {
-      if (child.exitCode !== null) throw new Error(`${found} ended with ${child.exitCode}`);
-      await delay(10);
-    }
+    await until(`${found} answers`, () => {
+      if (child!.exitCode !== null) throw new Error(`${found} ended with ${child!.exitCode}`);
+      return answers(port);
+    });
   }
 
   async function kill(): Promise<void> {

@@ -14,9 +14,15 @@ import { codecContract } from './codec-contract.ts';
 import { chatBody, chatEvents, chatRequest } from './fixtures.ts';
 import { VENDOR_KEY } from './gateway.ts';
 import { bareHost, defaultsOf } from './plugin-alone.ts';
-import { streamAnswer, wholeAnswer } from './script.ts';
-import { type Framing, shippedSpeech, type VendorSpeech } from './speech-wire.ts';
-import { checkNothingLeaked, conversationContract, type VendorWorld, vendorWorld } from './vendor-wire.ts';
+import { wholeAnswer } from './script.ts';
+import { type Framing, framed, shippedSpeech, streamOf, type VendorSpeech } from './speech-wire.ts';
+import {
+  checkNothingLeaked,
+  conversationContract,
+  type SpokenStyle,
+  type VendorWorld,
+  vendorWorld,
+} from './vendor-wire.ts';
 
 export interface VendorFixtures {
   /** The vendor's name. */
@@ -147,7 +153,7 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
     const frame = fixtures.frame;
     const options = fixtures.options ?? {};
     if (vendor.speaks.chat !== undefined)
-      bytesContract({ plugins, vendor, style: 'chat', dialect: vendor.speaks.chat, options });
+      bytesContract({ plugins, vendor, style: 'chat', dialect: vendor.speaks.chat, frame, options });
     for (const [style, dialect] of Object.entries(vendor.speaks)) {
       const its = ownStyles.get(style) ?? styles[style]?.style;
       if (its?.vendor === undefined || dialect === undefined) continue;
@@ -164,8 +170,9 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
 }
 
 /** The chat style through a gateway, with a vendor that remembers what it was sent: the bytes of both sides pass as they are. */
-function bytesContract(spoken: Parameters<typeof vendorWorld>[0]): void {
+function bytesContract(spoken: Omit<SpokenStyle, 'speech'>): void {
   describe('on the wire', () => {
+    const { dialect, frame } = spoken;
     const { sign } = spoken.vendor;
     let world: VendorWorld;
     let seen = 0;
@@ -195,7 +202,8 @@ function bytesContract(spoken: Parameters<typeof vendorWorld>[0]): void {
 
     it('passes a stream on byte by byte, with the usage only where the client asked for it', async () => {
       const events = chatEvents();
-      world.upstream.next(streamAnswer(), streamAnswer());
+      const answer = streamOf(dialect, framed(events, dialect, frame));
+      world.upstream.next(answer, answer);
       const asked = await ask({ stream: true, stream_options: { include_usage: true } });
       assert.equal(await asked.text(), events.join(''));
       const unasked = await ask({ stream: true });

@@ -161,7 +161,7 @@ export const ALL_LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 
 export const labels = {
   metadata: just({ team: 'red' }),
   cacheKey: just('session-1'),
-  serviceTier: fc.constantFrom('auto', 'flex'),
+  serviceTier: fc.constantFrom('default', 'flex'),
 };
 /** Texts that end the answer. */
 export const stopTexts = fc.array(fc.constantFrom('END', '\n\n', '###'), { maxLength: 4 });

@@ -83,7 +83,7 @@ export const MODELS: readonly Model[] = [
 
 function modelsOf(style: string, quirks: Vendor['quirks'], ...names: readonly string[]): readonly Model[] {
   const { spoken } = VENDORS.find(({ name }) => name === style)!;
-  return names.map((name) => ({ name, style, spoken, to: targetOf(spoken, ...quirksOfModel(quirks, name)) }));
+  return names.map((name) => ({ name, style, spoken, to: targetOf(spoken, ...quirksOfModel(quirks, name, style)) }));
 }
 
 /** For a client of this style whose request this was. */

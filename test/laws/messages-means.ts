@@ -37,7 +37,7 @@ export const messagesMeans: Means = {
   quirks: ({ turns, reasoning }) => ({
     roles: { mid_system: 'native' },
     tools: { strict: true },
-    reasoning: { input: reasoning?.mode === 'on' ? 'budget' : 'adaptive', levels: ALL_LEVELS },
+    reasoning: { input: reasoning?.budget === undefined ? 'adaptive' : 'budget', levels: ALL_LEVELS },
     output: { json_schema: true },
     // Without any mark the vendor is asked to set its own.
     cache: { hint: isMarked(turns) ? 'cache_control' : 'none' },
@@ -118,7 +118,7 @@ export const messagesMeans: Means = {
       messagesWishes({
         sampling: some({ temperature: just(1), topP: just(0.97) }),
         reasoning: fc.oneof(
-          just({ mode: 'auto', summary: 'auto' }),
+          just({ mode: 'on', summary: 'auto' }),
           fc.constantFrom('low', 'high', 'max').map((effort) => ({ mode: 'auto', effort, summary: 'auto' })),
         ),
       }),
@@ -169,7 +169,7 @@ function fewMarks(turns: readonly Turn[]): readonly Turn[] {
 
 /** A model that thinks by a budget wants its thoughts back where it waits for its tools. */
 function thoughtful(conversation: Conversation): Conversation {
-  if (conversation.reasoning?.mode !== 'on') return conversation;
+  if (conversation.reasoning?.budget === undefined) return conversation;
   const thought: Block = { type: 'thinking', text: 'Hm.', opaque: sealed('messages', 'signature', 'Eq+/==') };
   return {
     ...conversation,

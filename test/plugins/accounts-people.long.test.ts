@@ -220,6 +220,9 @@ describe('a name', () => {
       'ClaraHi11',
       'C1ara_Hill',
       'ádmin',
+      // Small capitals, Cherokee, Armenian, Coptic, letters with a stroke or a hook.
+      ...['ʀoot', 'ʀᴏᴏᴛ', 'Ꮢoot', 'rօօt', 'ⲅⲟⲟⲧ', 'rooŧ', 'ɽooʈ'],
+      ...['ᴀdmin', 'ɑɖᴍɪɴ', 'ꭺᴅmin', 'admiո', 'adɱin', 'ᴛurnpike', 'tuɼnƿike', 'turnpiᴋe'],
     ]) {
       assert.equal(await verdict(() => book.create({ name, role: 'member' })), '409 name_taken', name);
       assert.equal(await verdict(() => book.change(id, { name })), '409 name_taken', name);

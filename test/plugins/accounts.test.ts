@@ -208,9 +208,20 @@ describe('the command line', () => {
     await host.run('user create', { name: 'ada', role: 'member', 'password-stdin': true }, { stdin: 'twelve eggs' });
     await host.use(Ledger).credit({ kind: 'account', owner: 1 }, 1_999_999n, 'r', 'test');
     assert.deepEqual(JSON.parse(await host.run('user list', { json: true })), [
-      { id: 1, name: 'ada', role: 'member', enabled: true, createdMs: host.clock.now(), balance: '1' },
+      {
+        id: 1,
+        username: 'ada',
+        role: 1,
+        status: 1,
+        quota: 1,
+        used_quota: 0,
+        held_quota: 0,
+        debt: 0,
+        unlimited_quota: false,
+        created_at: host.clock.now() / 1_000,
+      },
     ]);
     const lines = (await host.run('user list')).split('\n').map((line) => line.split(/ {2,}/));
-    assert.deepEqual(lines[1], ['1', 'ada', 'member', 'yes', '2026-01-01T00:00:00.000Z', '1']);
+    assert.deepEqual(lines[1], ['1', 'ada', 'member', 'yes', '2026-01-01T00:00:00.000Z', '1', '0', '0']);
   });
 });

@@ -241,9 +241,12 @@ it('a message to a chat has no mention and no link, whatever the names of keys c
     ]);
     const { signal } = new AbortController();
     await slack!.send([{ ...sent, text: '<!channel> <https://evil.example|pay & win>' }], signal);
+    await slack!.send([{ ...sent, title: 'key @all', text: '![pay](https://evil.example) [win][1] [1]: x' }], signal);
     await feishu!.send([{ ...sent, text: '<at user_id="all"></at>' }], signal);
     assert.ok(texts[0]!.includes('&lt;!channel&gt; &lt;https://evil.example|pay &amp; win&gt;'), texts[0]);
-    assert.ok(!texts[1]!.includes('<'), texts[1]);
+    assert.doesNotMatch(texts[1]!, /@[a-z]|\][([:]/);
+    assert.equal(texts[1]!.replaceAll('\u200b', '').includes('![pay](https://evil.example) [win][1] [1]: x'), true);
+    assert.ok(!texts[2]!.includes('<'), texts[2]);
   } finally {
     receiver.close();
   }

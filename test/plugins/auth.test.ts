@@ -46,7 +46,9 @@ async function door() {
       await keysPart!.enter!(x);
       await keysPart!.admit!(x);
     });
-  return { host, secrets, authenticate, enter, guard: authPart!.guards!.key! };
+  const guard = async (request: Caller) =>
+    authPart!.guards!.key!(request, {}, async () => (await authenticate(request))!);
+  return { host, secrets, authenticate, enter, guard };
 }
 
 /** Every place a key may stand, on a path where all of them are read. */
@@ -219,14 +221,14 @@ describe('a key', () => {
 describe('the guard', () => {
   it('says who holds the key, and refuses like a call does', async () => {
     const { secrets, guard } = await door();
-    const said = await guard(carriers.authorization!(secrets.valid), {});
+    const said = await guard(carriers.authorization!(secrets.valid));
     assert.equal(said?.account?.name, 'root');
     assert.equal(said?.holder?.key.name, 'k');
     const refused = { unknown: '401 invalid_api_key', 'for another address': '403 ip_not_allowed' } as const;
     for (const [state, wanted] of Object.entries(refused) as [keyof typeof refused, string][]) {
-      assert.equal(await verdict(() => guard(carriers.authorization!(secrets[state]), {})), wanted);
+      assert.equal(await verdict(() => guard(carriers.authorization!(secrets[state]))), wanted);
     }
-    assert.equal(await verdict(() => guard(caller(), {})), '401 invalid_api_key');
+    assert.equal(await verdict(() => guard(caller())), '401 invalid_api_key');
   });
 });
 

@@ -43,7 +43,7 @@ describe('a channel with several keys', () => {
             name: 'many',
             vendor: 'compatible',
             url: vendor.url,
-            speaks: ['chat', 'responses'],
+            speaks: ['chat', 'responses', 'embeddings'],
             // biome-ignore lint/suspicious/noTemplateCurlyInString: filled in from the environment
             keys: [FIRST, '${SECOND}', '${NONE:-}', THIRD],
           },
@@ -52,6 +52,7 @@ describe('a channel with several keys', () => {
         models: {
           alone: { from: ['many'], free: true },
           safe: { from: ['many', 'spare'], free: true },
+          vectors: { from: ['many'], free: true },
         },
         passthrough: [{ prefix: '/v1/files', channel: 'many', free: true }],
         responses: { keep: '1d' },
@@ -80,40 +81,139 @@ describe('a channel with several keys', () => {
     await answer.text();
     return answer.status;
   };
-  const post = (path: string, body: Record<string, Json>): Promise<Response> =>
+  const post = (path: string, body: Record<string, Json>, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(gateway.url + path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
   const status = () => gateway.host.use(Catalog).channels()[0]!;
   const states = () => status().keys.map(({ number, state }) => `${number} ${state}`);
-  /** Calls until the next one begins with this key. */
-  const rotateTo = async (key: string): Promise<void> => {
-    for (let i = 0; i < KEYS.length; i++) {
-      const [used] = await keysOf(() => chat());
-      if (KEYS[(KEYS.indexOf(used as typeof FIRST) + 1) % KEYS.length] === key) return;
+  const saying = (text: string): JsonObject => ({ messages: [{ role: 'user', content: text }] });
+  /** A first message whose conversation prefers the keys in this order. */
+  const preferring = async (...order: readonly string[]): Promise<string> => {
+    for (let i = 0; i < 200; i++) {
+      const text = `Conversation ${i}`;
+      vendor.next(...KEYS.map(() => limited(1)));
+      const used = await keysOf(() => chat(saying(text)));
+      clock.advance(A_WHILE_MS);
+      if (order.every((key, at) => used[at] === key)) return text;
     }
-    assert.fail('the keys are not used in turn');
+    return assert.fail(`no conversation prefers ${order.join(', ')}`);
   };
 
-  it('uses its keys in turn, without those that are empty', async () => {
-    await rotateTo(FIRST);
+  it('uses one key for a conversation, and all keys over many, without those that are empty', async () => {
     const used = await keysOf(async () => {
-      for (let i = 0; i < 6; i++) assert.equal(await chat(), 200);
+      for (let i = 0; i < 30; i++) {
+        const turns = [{ role: 'user', content: `Question ${i}` }];
+        assert.equal(await chat({ messages: turns }), 200);
+        const more = [
+          { role: 'assistant', content: 'Hi' },
+          { role: 'user', content: 'And then?' },
+        ];
+        assert.equal(await chat({ messages: [...turns, ...more] }), 200);
+      }
     });
-    assert.deepEqual(used, [...KEYS, ...KEYS]);
+    for (let i = 0; i < used.length; i += 2) assert.equal(used[i], used[i + 1]);
+    for (const key of KEYS) assert.ok(used.filter((each) => each === key).length >= 8, `${key}: ${used.join(' ')}`);
     assert.deepEqual(states(), ['1 available', '2 available', '4 available']);
+  });
+
+  it('knows a conversation by its cache key, by the session of its client, or by its first message without cache marks', async () => {
+    const [one, other] = [await preferring(FIRST), await preferring(SECOND)];
+    const marked = (text: string, mark: JsonObject): JsonObject => ({
+      messages: [{ role: 'user', content: [{ type: 'text', text, ...mark }] }],
+    });
+    const inSession = (session: string, text: string) =>
+      keysOf(() =>
+        post('/v1/chat/completions', { model: 'alone', ...saying(text) }, { 'x-session-affinity': session }),
+      );
+    const sameKey = async (...calls: readonly (() => Promise<readonly string[]>)[]): Promise<void> => {
+      const used = new Set<string>();
+      for (const call of calls) for (const key of await call()) used.add(key);
+      assert.equal(used.size, 1, [...used].join(' '));
+    };
+    await sameKey(
+      () => keysOf(() => chat({ ...saying(one), prompt_cache_key: 'thread-1' })),
+      () => keysOf(() => chat({ ...saying(other), prompt_cache_key: 'thread-1' })),
+    );
+    await sameKey(
+      () => inSession('s-1', one),
+      () => inSession('s-1', other),
+    );
+    await sameKey(
+      () => keysOf(() => chat(marked(one, {}))),
+      () => keysOf(() => chat(marked(one, { cache_control: { type: 'ephemeral' } }))),
+      () => keysOf(() => chat(saying(one))),
+      () =>
+        keysOf(() =>
+          chat({ messages: [{ role: 'system', content: 'Be brief.' }, ...(saying(one).messages as Json[])] }),
+        ),
+    );
+  });
+
+  it('uses its keys in turn for calls that are no conversations', async () => {
+    const used = await keysOf(async () => {
+      for (let i = 0; i < 6; i++) {
+        vendor.next(jsonAnswer(200, { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5] }] }));
+        assert.equal((await post('/v1/embeddings', { model: 'vectors', input: 'x' })).status, 200);
+      }
+    });
+    const start = KEYS.indexOf(used[0] as typeof FIRST);
+    const turn = [0, 1, 2, 3, 4, 5].map((i) => KEYS[(start + i) % KEYS.length]);
+    assert.deepEqual(used, turn);
+  });
+
+  it('uses its first key alone for a thread, which its vendor holds', async () => {
+    const text = await preferring(SECOND);
+    const used = await keysOf(() => chat({ ...saying(text), thread: { type: 'create' } }));
+    assert.deepEqual(used, [FIRST]);
+  });
+
+  const sealedElsewhere = (): Answer =>
+    jsonAnswer(400, {
+      error: {
+        message:
+          'The encrypted content gAAA could not be verified. Reason: Encrypted content organization_id did not match the target organization.',
+        type: 'invalid_request_error',
+        code: 'invalid_encrypted_content',
+      },
+    });
+
+  it('tries the other keys if reasoning was encrypted for another account, and pauses none', async () => {
+    const text = await preferring(FIRST, THIRD);
+    vendor.next(sealedElsewhere(), jsonAnswer(200, responseOf('resp_sealed')));
+    const used = await keysOf(async () => {
+      const answer = await post('/v1/responses', { model: 'alone', input: text });
+      assert.equal(answer.status, 200);
+    });
+    assert.deepEqual(used, [FIRST, THIRD]);
+    assert.deepEqual(states(), ['1 available', '2 available', '4 available']);
+    vendor.next(sealedElsewhere(), sealedElsewhere(), sealedElsewhere());
+    const refused = await post('/v1/responses', { model: 'alone', input: text });
+    assert.equal(refused.status, 400);
+    assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'invalid_encrypted_content');
+  });
+
+  it('answers 429 if the only key that can decrypt the reasoning is paused, so that the client tries again', async () => {
+    const text = await preferring(FIRST);
+    vendor.next(limited(20), sealedElsewhere(), sealedElsewhere());
+    assert.equal((await post('/v1/responses', { model: 'alone', input: text })).status, 429);
+    vendor.next(sealedElsewhere(), sealedElsewhere(), limited(15));
+    const used = await keysOf(async () => {
+      assert.equal((await post('/v1/responses', { model: 'alone', input: text })).status, 429);
+    });
+    assert.equal(used[2], FIRST);
   });
 
   for (const refusal of [401, 403]) {
     it(`pauses a key that gets ${refusal}, answers the call with the next one, and leaves the circuit closed`, async () => {
-      await rotateTo(SECOND);
+      const text = await preferring(SECOND, THIRD);
       vendor.next(errorAnswer(refusal), wholeAnswer());
       const used = await keysOf(async () => {
-        for (let i = 0; i < 3; i++) assert.equal(await chat(), 200);
+        for (let i = 0; i < 3; i++) assert.equal(await chat(saying(text)), 200);
       });
-      assert.deepEqual(used, [SECOND, THIRD, THIRD, FIRST]);
+      assert.deepEqual(used, [SECOND, THIRD, THIRD, THIRD]);
       assert.deepEqual(states(), ['1 available', '2 refused', '4 available']);
       assert.equal(status().state, 'closed');
       clock.advance(A_WHILE_MS);
@@ -122,22 +222,21 @@ describe('a channel with several keys', () => {
   }
 
   it('pauses a key that gets 429 for the time in retry-after, and the others go on', async () => {
-    await rotateTo(FIRST);
+    const text = await preferring(FIRST, SECOND);
     vendor.next(limited(20), wholeAnswer());
-    assert.deepEqual(await keysOf(() => chat()), [FIRST, SECOND]);
+    assert.deepEqual(await keysOf(() => chat(saying(text))), [FIRST, SECOND]);
     const paused = status().keys[0]!;
     assert.deepEqual([paused.state, paused.untilMs], ['paused', clock.now() + 20_000]);
     clock.advance(19_000);
-    await rotateTo(SECOND).catch(() => {});
-    assert.ok(!(await keysOf(() => Promise.all([chat(), chat(), chat()]))).includes(FIRST));
+    assert.deepEqual(await keysOf(() => chat(saying(text))), [SECOND]);
     clock.advance(1_000);
-    assert.ok((await keysOf(() => Promise.all([chat(), chat(), chat()]))).includes(FIRST));
+    assert.deepEqual(await keysOf(() => chat(saying(text))), [FIRST]);
   });
 
   it('is skipped when all its keys are paused, and tried with the one that recovers first if there is no other channel', async () => {
-    await rotateTo(FIRST);
+    const text = await preferring(FIRST, SECOND, THIRD);
     vendor.next(limited(30), limited(10), limited(40));
-    assert.equal(await chat({ model: 'safe' }), 200);
+    assert.equal(await chat({ model: 'safe', ...saying(text) }), 200);
     assert.equal(spare.requests.length, 1);
     assert.equal(status().state, 'open');
     assert.equal(status().untilMs, clock.now() + 10_000);
@@ -160,9 +259,9 @@ describe('a channel with several keys', () => {
   });
 
   it('continues a stored response with the key that made it, and reads and deletes it with that key', async () => {
-    await rotateTo(THIRD);
+    const input = await preferring(THIRD);
     vendor.next(jsonAnswer(200, responseOf('resp_one')));
-    assert.deepEqual(await keysOf(() => post('/v1/responses', { model: 'alone', input: 'One?' })), [THIRD]);
+    assert.deepEqual(await keysOf(() => post('/v1/responses', { model: 'alone', input })), [THIRD]);
     vendor.next(jsonAnswer(200, responseOf('resp_two')));
     const next = { model: 'alone', input: 'Two?', previous_response_id: 'resp_one' };
     assert.deepEqual(await keysOf(() => post('/v1/responses', next)), [THIRD]);
@@ -178,9 +277,9 @@ describe('a channel with several keys', () => {
   });
 
   it('sends the whole conversation to another key if the one that made a response is paused', async () => {
-    await rotateTo(SECOND);
+    const question = await preferring(SECOND);
     vendor.next(jsonAnswer(200, responseOf('resp_kept')));
-    await post('/v1/responses', { model: 'alone', input: 'One?' });
+    await post('/v1/responses', { model: 'alone', input: question });
     vendor.next(errorAnswer(401), jsonAnswer(200, responseOf('resp_next')));
     const next = { model: 'alone', input: 'Two?', previous_response_id: 'resp_kept' };
     const used = await keysOf(() => post('/v1/responses', next));
@@ -188,11 +287,10 @@ describe('a channel with several keys', () => {
     assert.notEqual(used[1], SECOND);
     const { previous_response_id: previous, input } = vendor.requests.at(-1)!.json;
     assert.equal(previous ?? null, null);
-    assert.match(JSON.stringify(input), /One\?.*Hi.*Two\?/);
+    assert.match(JSON.stringify(input), new RegExp(`${question}.*Hi.*Two\\?`));
   });
 
   it('uploads files with its first key, and uses that key alone for calls that name a file', async () => {
-    await rotateTo(SECOND);
     const used = await keysOf(async () => {
       for (let i = 0; i < 2; i++) {
         vendor.next(jsonAnswer(200, { id: 'file-1' }));
@@ -208,9 +306,9 @@ describe('a channel with several keys', () => {
   });
 
   it('names a key by its position in usage records and metrics, and its value nowhere', async () => {
-    await rotateTo(THIRD);
+    const text = await preferring(THIRD, FIRST);
     vendor.next(errorAnswer(401, `Incorrect API key: ${THIRD}`), wholeAnswer());
-    assert.equal(await chat(), 200);
+    assert.equal(await chat(saying(text)), 200);
     const [{ other }] = gateway.rows('SELECT other FROM usage_record ORDER BY id DESC LIMIT 1') as [{ other: string }];
     const attempts = (JSON.parse(other) as { attempts: readonly JsonObject[] }).attempts;
     assert.deepEqual(

@@ -14,6 +14,7 @@ import { createSharedCounters, type SharedCounters } from '../../plugins/counter
 import { createScript } from '../../plugins/counters/valkey/script.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { countersContract } from '../kit/counters-contract.ts';
+import { until as eventually, turns } from '../kit/until.ts';
 import { noValkey, startValkey, type ValkeyServer } from '../kit/valkey.ts';
 
 const missing = noValkey();
@@ -115,9 +116,7 @@ function tests(): void {
   }
 
   /** Waits for something that will happen. */
-  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await holds())) await delay(5);
-  }
+  const until = (holds: () => boolean | Promise<boolean>) => eventually('the counters have come to it', holds);
 
   countersContract('a Valkey server', async (clock) => {
     await tellTime(clock.mono());
@@ -304,7 +303,7 @@ function tests(): void {
       assert.equal(((await counters.take(from('tokens', 900, 200))) as Admission).ok, true);
       for (let i = 0; i < 3; i++) {
         clock.advance(1_000);
-        await delay(20);
+        await turns();
       }
       assert.equal(counters.shared, false);
 

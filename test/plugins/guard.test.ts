@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import { GatewayError, refuse } from '../../core/plugin.ts';
-import { type Applied, applyRules, createFlow } from '../../plugins/guard/flow.ts';
+import { createSearch } from '../../core/sdk.ts';
+import { type Applied, applyRules, applyToLarge, createFlow } from '../../plugins/guard/flow.ts';
 import type { RuleEntry } from '../../plugins/guard/section.ts';
 import { createRule } from '../../plugins/guard/section.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
@@ -98,6 +99,32 @@ describe('a rule', () => {
     );
   });
 
+  it('of a large text does the same in a thread', async () => {
+    const entries = [
+      { ...RULE, name: 'refused', words: ['Blue Heron'] },
+      { ...RULE, name: 'number', pattern: '\\b\\d{4}\\b', action: 'redact' as const, replacement: '#' },
+      { ...RULE, name: 'names', words: ['Müller'], action: 'redact' as const },
+    ];
+    const rules = entries.map(createRule);
+    const names: string[] = [];
+    const own: Applied = {
+      refusing: rules.slice(0, 1),
+      redacting: rules.slice(1),
+      matched: ({ name, action }) => {
+        names.push(name);
+        if (action === 'refuse') refuse(403, 'content_refused', name);
+      },
+    };
+    const search = createSearch(new URL('../../plugins/guard/guard-thread.ts', import.meta.url), entries);
+    const text = 'Herr Müller has 4711 and 47111. '.repeat(400);
+    const atOnce = applyRules(own, text);
+    names.length = 0;
+    assert.equal(await applyToLarge(own, rules, search, text), atOnce);
+    assert.deepEqual(names.toSorted(), ['names', 'number']);
+    await assert.rejects(applyToLarge(own, rules, search, `${text} blue heron`), /refused/);
+    await search.close();
+  });
+
   it('says where in the redacted text a place of the text is', () => {
     const flow = createFlow(applied({ name: 'words', words: ['secret'], action: 'redact', replacement: '-' }), 10);
     const sent = flow.push('My secret is ') + flow.push('here.') + flow.end();
@@ -188,6 +215,79 @@ describe('the plugin guard', () => {
       });
     }
   }
+
+  const HERON = 'Blue Heron';
+  const said = (content: unknown): JsonObject => ({ messages: [{ role: 'user', content }] as never });
+  const tool = (parameters: JsonObject): JsonObject => ({
+    tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', ...parameters } } }],
+  });
+  const HIDDEN: Readonly<Record<string, readonly [ClientName, JsonObject]>> = {
+    'an unknown member of a message': ['chat', { messages: [{ role: 'user', content: 'x', foo: HERON }] }],
+    'a member that only differs in case': ['chat', { messages: [{ role: 'user', content: 'x', Content: HERON }] }],
+    'the name of an unknown member': ['chat', { messages: [{ role: 'user', content: 'x', [HERON]: 1 }] }],
+    'an unknown member deep in a part': ['chat', said([{ type: 'text', text: 'x', foo: [{ bar: HERON }] }])],
+    'an unknown member of the body': ['chat', { foo: { bar: [HERON] } }],
+    'an unknown member of an item': ['responses', { input: [{ role: 'user', content: 'x', foo: HERON }] }],
+    'an unknown member of a block': ['messages', said([{ type: 'text', text: 'x', foo: HERON }])],
+    'a cache mark': ['messages', said([{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', foo: HERON } }])],
+    'a container': ['messages', { container: { skills: [{ title: HERON }] } }],
+    'context management': ['messages', { context_management: { edits: [{ type: 'x', foo: HERON }] } }],
+    'the name of a property': ['chat', tool({ properties: { [HERON]: { type: 'string' } } })],
+    'the name of a required property': ['chat', tool({ required: [HERON] })],
+    'the name of a property that is named like a keyword': [
+      'chat',
+      tool({ properties: { properties: { type: 'object', properties: { [HERON]: {} } } } }),
+    ],
+    'a name in metadata': ['chat', { metadata: { [HERON]: 'x' } }],
+    'two texts': [
+      'chat',
+      said([
+        { type: 'text', text: 'Blue ' },
+        { type: 'text', text: 'Heron' },
+      ]),
+    ],
+    'two texts without a space': [
+      'chat',
+      said([
+        { type: 'text', text: 'Blue' },
+        { type: 'text', text: 'Heron' },
+      ]),
+    ],
+    'two texts that part a word': [
+      'chat',
+      said([
+        { type: 'text', text: 'Blue He' },
+        { type: 'text', text: 'ron' },
+      ]),
+    ],
+    'three texts': ['messages', said(['My Bl', 'ue He', 'ron.'].map((text) => ({ type: 'text', text })))],
+    'two spaces': ['chat', said('Blue  Heron')],
+    'a no-break space': ['chat', said('Blue\u00a0Heron')],
+    'a line break': ['chat', said('Blue\r\n\tHeron')],
+    'a space without width': ['chat', said('Blue\u200b Heron')],
+  };
+  for (const [where, [client, more]] of Object.entries(HIDDEN)) {
+    it(`finds words in ${where}, before a vendor of the same API gets them`, async () => {
+      const { response, text, requests } = await ask(client, modelOf(client as 'chat'), more);
+      assert.deepEqual([response.status, requests.length], [403, 0], text);
+    });
+  }
+
+  it('lets no text through that it redacts and the gateway does not know', async () => {
+    says(scenario('Yes.'));
+    const more = { messages: [{ role: 'user', content: 'x', foo: 'Müller', Content: 'Müller' }] };
+    const { response, requests } = await ask('chat', modelOf('chat'), more);
+    assert.equal(response.status, 200);
+    assert.ok(!requests[0]!.body.includes('ller'), requests[0]!.body.toString());
+    assert.match(response.headers.get('x-turnpike-translation') ?? '', /foo:dropped/);
+  });
+
+  it('forwards unknown members as they are if no rule finds anything', async () => {
+    says(scenario('Yes.'));
+    const more = { messages: [{ role: 'user', content: 'x', foo: 'fine' }] };
+    const { requests } = await ask('chat', modelOf('chat'), more);
+    assert.deepEqual(requests[0]!.json.messages, more.messages);
+  });
 
   it('looks at turns that were kept, and at requests whose tokens are only counted', async () => {
     says(scenario('Hello.'));

@@ -115,7 +115,14 @@ export function changeSqlite(file: string, sql: string): void {
   db.close();
 }
 
-/** The permission bits of a file. */
+/** What an import has said: every line of its report file, and what it printed. */
+export function fullReport(printed: string): string {
+  const file = /^every line: (.+)$/m.exec(printed)?.[1];
+  if (file === undefined) throw new Error(`the report names no file: ${printed}`);
+  return `${readFileSync(file, 'utf8')}\n${printed.trimEnd()}`;
+}
+
+/** The lines of a file. */
 export function lines(file: string): readonly string[] {
   return readFileSync(file, 'utf8').trimEnd().split('\n');
 }

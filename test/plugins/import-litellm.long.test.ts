@@ -14,7 +14,7 @@ import { Ledger } from '../../core/contracts/ledger.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { noPostgres, type PostgresServer, startPostgres } from '../kit/postgres.ts';
-import { LITELLM_VERSIONS, lines } from './import-databases.ts';
+import { fullReport, LITELLM_VERSIONS, lines } from './import-databases.ts';
 
 function configOf(vendor: FakeVendor): Record<string, unknown> {
   const usual = defaultConfig([vendor]);
@@ -106,13 +106,14 @@ describe('an import of the database of', { skip: noPostgres() ?? false }, () => 
         );
       }
       try {
-        const dry = await gateway.command(`import litellm ${url} --dry-run`);
+        const dry = fullReport(await gateway.command(`import litellm ${url} --dry-run`));
         assert.match(dry, /dry run, nothing was changed: \d+ would be new, 0 unchanged/);
         assert.equal((await gateway.host.use(Keys).list()).length, 1);
 
-        if (i > 0) assert.match(dry, /models in the database \(1\): they are encrypted with another key/);
+        if (i > 0) assert.match(dry, /models in the database: they are encrypted with another key/);
 
-        const { stdout: text } = await gateway.tryCommand('import litellm -', `${url}\n${SALT_KEY}\n`);
+        const { stdout } = await gateway.tryCommand('import litellm -', `${url}\n${SALT_KEY}\n`);
+        const text = fullReport(stdout);
         assert.match(text, /^18 new, 0 unchanged, \d+ left$/m, text);
         assert.match(text, /user (Carl|carl@example.com): its budget resets every 7d/);
         if (i > 0) {
@@ -202,7 +203,13 @@ const CONFIGS = (url: string) => [
       },
       {
         model_name: 'chatty',
-        litellm_params: { model: 'openai/up-2', api_base: url, api_key: 'os.environ/OTHER_KEY', rpm: 5 },
+        litellm_params: {
+          model: 'openai/up-2',
+          api_base: url,
+          api_key: 'os.environ/OTHER_KEY',
+          weight: 1,
+          max_parallel_requests: 5,
+        },
       },
       { model_name: 'gpt-4o', litellm_params: { model: 'gpt-4o', api_key: 'os.environ/OPENAI_API_KEY' } },
       {
@@ -260,7 +267,7 @@ describe('an import of config.yaml', () => {
     const folder = mkdtempSync(join(out, 'config-'));
     const file = join(folder, 'config.yaml');
     writeFileSync(file, stringify(CONFIGS(vendor.url)[i]));
-    const text = await gateway.command(`import litellm ${file} --out ${folder}`);
+    const text = fullReport(await gateway.command(`import litellm ${file} --out ${folder}`));
     const part = parse(readFileSync(join(folder, 'litellm.gateway.yaml'), 'utf8')) as Record<string, object>;
     return { text, part, folder };
   }
@@ -309,7 +316,7 @@ describe('an import of config.yaml', () => {
     });
     assert.match(text, /alias gpt-4o: there is a model with this name/);
     assert.match(text, /fallbacks of chatty: there is no model nowhere/);
-    assert.match(text, /deployment of chatty: rpm: not imported/);
+    assert.match(text, /deployment of chatty: there is no such setting of a channel/);
     assert.match(text, /master_key: it is not imported/);
     assert.match(await serves(part, { UP_KEY: 'a', OTHER_KEY: 'b', OPENAI_API_KEY: 'c' }), /^200 Bearer [ab]$/);
   });
@@ -321,14 +328,17 @@ describe('an import of config.yaml', () => {
       chatty: { from: [{ hosted_vllm: 'up-1' }] },
       'anthropic/*': { from: [{ anthropic: '*' }], fallback: ['chatty'] },
     });
-    assert.match(text, /litellm_settings.drop_params: not imported/);
-    assert.match(text, /guardrails: not imported/);
+    assert.match(
+      text,
+      /litellm_settings.drop_params: parameters that a model does not accept are always left out here/,
+    );
+    assert.match(text, /guardrails: the section `guard` has rules for requests/);
     assert.equal(await serves(part, {}), '200 Bearer none');
   });
 
   it('writes the same files the second time, and says that nothing changed', async () => {
     const { folder } = await imported(1);
-    const text = await gateway.command(`import litellm ${join(folder, 'config.yaml')} --out ${folder}`);
+    const text = fullReport(await gateway.command(`import litellm ${join(folder, 'config.yaml')} --out ${folder}`));
     assert.match(text, /litellm\.gateway\.yaml: unchanged/);
     assert.match(text, /nothing was changed: 0 unchanged, \d+ left$/m);
   });

@@ -19,6 +19,7 @@ async function keysHost(store?: MemoryStore, models: string[] = [...MODELS]): Pr
     require: (name: string) => (models.includes(name) ? { name } : refuse(404, 'model_not_found', name)),
     names: () => models,
     patterns: () => [],
+    isOff: () => false,
     serves: (name: string) => models.includes(name),
     channel: () => undefined,
   };
@@ -57,6 +58,7 @@ describe('a change', () => {
     assert.deepEqual(other, {
       ...off,
       name: 'new',
+      scopeName: 'k',
       models: undefined,
       addresses: undefined,
       expiresMs: undefined,
@@ -100,7 +102,7 @@ describe('a change', () => {
     const { secret, key } = await book.create(asked);
     assert.equal(await verdict(() => book.change(1, key.id, { name: 'new' }, [impossible])), '409 conflict');
     assert.equal(await verdict(() => book.rotate(1, key.id, 0, [impossible])), '409 conflict');
-    assert.equal(await book.revokeAll(1, [key.id], [impossible]), undefined);
+    assert.equal(await verdict(() => book.revokeAll(1, [key.id], [impossible])), '409 conflict');
     assert.equal(await verdict(() => book.create(asked, () => [impossible])), '409 conflict');
     assert.deepEqual((await book.find(secret))?.key, key);
     assert.equal((await book.list(1)).length, 1);

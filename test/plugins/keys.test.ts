@@ -8,6 +8,7 @@ import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Peers } from '../../core/contracts/peers.ts';
 import { refuse, UsageError } from '../../core/plugin.ts';
+import { LATEST_MS } from '../../core/sdk.ts';
 import accounts from '../../plugins/accounts/index.ts';
 import { createHolders } from '../../plugins/keys/holders.ts';
 import keys from '../../plugins/keys/index.ts';
@@ -29,6 +30,7 @@ const catalog = {
   require: (name: string) => ({ name: MODELS[name] ?? refuse(404, 'model_not_found', name) }),
   names: () => Object.keys(MODELS),
   patterns: () => [],
+  isOff: () => false,
   serves: (name: string) => name in MODELS,
   channel: () => undefined,
 };
@@ -464,6 +466,10 @@ describe('the command line', () => {
       { name: 'ci', quota: '1e3' },
       { name: 'ci', expires: 'soon' },
       { name: 'ci', expires: '30' },
+      // What `/api` refuses: an expiry that is not in the future, or after the year 9999; more than a balance can be.
+      { name: 'ci', expires: '0d' },
+      { name: 'ci', expires: '99999999d' },
+      { name: 'ci', quota: '4000000000001' },
     ];
     for (const values of wrong)
       await assert.rejects(host.run('key create', values), UsageError, JSON.stringify(values));
@@ -486,6 +492,19 @@ describe('the command line', () => {
     assert.equal(await host.use(Keys).find(secret), undefined);
     assert.equal(await verdict(() => host.run('key revoke', {}, { positionals: ['1'] })), '404 key_not_found');
     assert.equal(await host.run('key list', { json: true }), '[]');
+  });
+
+  it('accepts the latest expiry that /api accepts, and lists a key that an earlier version gave a later one', async () => {
+    const host = await keysHost();
+    const days = Math.floor((LATEST_MS - host.clock.now()) / 86_400_000);
+    await host.run('key create', { name: 'long', expires: `${days}d`, quota: '4000000000000' });
+    await assert.rejects(host.run('key create', { name: 'x', expires: `${days + 1}d` }), UsageError);
+    await assert.rejects(
+      host.run('key edit', { expires: `${days + 1}d` }, { positionals: ['1'] }),
+      new UsageError(`--expires must be at most ${days}d, not "${days + 1}d"`),
+    );
+    host.store.db.prepare('UPDATE api_key SET expires_ms = 8640001767225600000').run();
+    assert.match(await host.run('key list'), / 9999-12-31T23:59:59\.000Z /);
   });
 
   it('finds no account for a key that names none', async () => {

@@ -87,6 +87,7 @@ async function ask(parts: Parts, caller?: Caller) {
   let refusal: GatewayError | undefined;
   try {
     await parts.enter?.(call.x);
+    await parts.screen?.(call.x, { purpose: 'call', isInspected: false });
     await parts.admit?.(call.x);
   } catch (error) {
     assert.ok(error instanceof GatewayError);

@@ -197,7 +197,7 @@ const line: fc.Arbitrary<Line> = fc.record({
   model: fc.constantFrom(...MODELS),
   channel: fc.constantFrom(...CHANNELS),
   outcome: fc.constantFrom('served', 'refused', 'failed', 'aborted', 'recovered'),
-  charged: fc.constantFrom(0n, 1n, 1_000_000n),
+  charged: fc.constantFrom(0n, 1n, 1_000_000n, 2_999_999_999n, 2n ** 55n),
   repeats: fc.constantFrom(0, 0, 1, 1_999),
   route: fc.constantFrom('', '', '', 'GET /v1/responses/:id'),
   event: fc.oneof(
@@ -435,6 +435,14 @@ describe('sums of usage', () => {
             const wanted = plainSums(all, filter, dims);
             const found = await sums(filter, dims);
             assert.deepEqual(sorted(found), sorted(wanted), JSON.stringify({ filter, dims }));
+            if (dims.length === 0) continue;
+            // Few accounts: the store selects the dearest groups. All: they are selected here.
+            for (const whose of [filter, { ...filter, accounts: filter.accounts ?? [1, 2, 3] }]) {
+              const every = plainSums(all, whose, dims);
+              const top = await sums(whose, dims, 2);
+              assert.deepEqual(costs(top), costs(every).slice(0, 2), JSON.stringify({ whose, dims }));
+              assert.ok(sorted(top).every((sum) => sorted(every).includes(sum)));
+            }
           }
         },
       ),
@@ -474,8 +482,40 @@ describe('sums of usage', () => {
     }
     return [...sums.values()];
   }
+  /** What the groups cost, and their calls: the highest first. */
+  const costs = (sums: readonly UsageSum[]): readonly (readonly [bigint, number])[] =>
+    sums
+      .map(({ charged, calls }) => [charged, calls] as const)
+      .sort((a, b) => (a[0] === b[0] ? b[1] - a[1] : a[0] < b[0] ? 1 : -1));
   const sorted = (sums: readonly UsageSum[]): string[] =>
     sums.map((sum) => JSON.stringify({ ...sum, charged: `${sum.charged}`, included: `${sum.included}` })).sort();
+
+  it('are exact beyond 64 bits, whether the store selects the dearest groups or not', async () => {
+    const host = await logHost();
+    const most = 2n ** 62n - 1n;
+    const charges = [
+      { accountId: 1, charged: most },
+      { accountId: 2, charged: most - 1n },
+      { accountId: 3, charged: 1n },
+    ];
+    // Some in a day of its own, some in hours, some in the hour of which only a part is asked for.
+    const times = [NOW_MS - 3 * DAY_MS, NOW_MS - 3 * HOUR_MS, NOW_MS - 2 * HOUR_MS, NOW_MS - 5];
+    await write(host, ...times.flatMap((atMs) => charges.map((charge) => record({ atMs, ...charge }))));
+    const { sums } = host.use(Records);
+    for (const range of [{}, { untilMs: NOW_MS - 4 }])
+      for (const whose of [{}, { accounts: [1, 2, 3] }]) {
+        const found = await sums({ ...range, ...whose }, ['account'], 2);
+        assert.deepEqual(
+          found.map(({ accountId, charged, calls }) => [accountId, charged, calls]),
+          [
+            [1, 4n * most, 4],
+            [2, 4n * most - 4n, 4],
+          ],
+        );
+        const [all] = await sums({ ...range, ...whose }, []);
+        assert.equal(all?.charged, 8n * most);
+      }
+  });
 
   it('know of calls whose records are deleted; then they know days, and no hours', async () => {
     const clock = fakeClock(NOW_MS);

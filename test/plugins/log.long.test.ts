@@ -12,6 +12,7 @@ import { openWriter } from '../../plugins/stores/sqlite/connection.ts';
 import driver from '../../plugins/stores/sqlite/index.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { type Driven, drive, type MemoryStore } from '../kit/drive.ts';
+import { processorTime } from '../kit/processor.ts';
 import { fillRecords } from '../kit/usage-records.ts';
 
 const DAY_MS = 86_400_000;
@@ -58,9 +59,9 @@ describe('a log of a million lines [T-LOAD-06] [T-DOS-06]', () => {
     let quickest = Infinity;
     let answer: T | undefined;
     for (let i = 0; i < 3; i++) {
-      const startMs = performance.now();
+      const used = processorTime();
       answer = await ask();
-      quickest = Math.min(quickest, performance.now() - startMs);
+      quickest = Math.min(quickest, used());
     }
     process.stdout.write(`# ${what}: ${quickest.toFixed(1)} ms\n`);
     assert.ok(quickest < LONGEST_MS, `${what} took ${quickest.toFixed(1)} ms: ${PROMISED_MS} are promised`);

@@ -105,7 +105,7 @@ describe('the list of the gemini style', () => {
       description: '',
       inputTokenLimit: 1_048_576,
       outputTokenLimit: 65_536,
-      supportedGenerationMethods: ['generateContent', 'countTokens'],
+      supportedGenerationMethods: [],
     });
     const { inputTokenLimit, outputTokenLimit } = geminiList.one(model('m'));
     assert.deepEqual([inputTokenLimit, outputTokenLimit], [0, 0]);

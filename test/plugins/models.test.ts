@@ -156,6 +156,7 @@ async function call(parts: Parts, model: string, asking: Asking = {}) {
     style: { name: style },
     call: { model, style, body: { bytes: Buffer.from(body) }, ...(earlier && { earlier: { channel: earlier } }) },
     identity: { key: { id: key, models: scope, strict } },
+    attempts: [],
     delivered: false,
     notes: {} as JsonObject,
     note(facts: JsonObject) {
@@ -163,7 +164,7 @@ async function call(parts: Parts, model: string, asking: Asking = {}) {
     },
     defer: (release: () => unknown) => void releases.push(release),
   };
-  const offers = (await parts.route!(x as unknown as Known))![Symbol.iterator]();
+  const offers = (await parts.route!(x as unknown as Known, (offers) => offers))![Symbol.iterator]();
   let offer: Offer | undefined;
   return {
     x,
@@ -815,7 +816,7 @@ describe('offers', () => {
 
   it('are not for a passthrough', async () => {
     const { parts } = await started({});
-    assert.equal(await parts.route!({ style: undefined } as unknown as Known), undefined);
+    assert.equal(await parts.route!({ style: undefined } as unknown as Known, (offers) => offers), undefined);
   });
 });
 

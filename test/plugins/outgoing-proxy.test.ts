@@ -73,7 +73,7 @@ describe('through the outgoing proxy', () => {
     const config = join(gateway.dir, 'backups.yaml');
     const to = { ...bucket.section, endpoint: 'http://backups.test' };
     writeFileSync(config, stringify({ ...defaultConfig([]), backup: { to }, upstream: { proxy: proxy.url } }));
-    assert.match(await listBackups(config, {}), /has no backups/);
+    assert.match((await listBackups(config, {})).text, /has no backups/);
     assert.equal(bucket.requests.length, 1);
     rmSync(config);
   });

@@ -1,5 +1,6 @@
 /** Vendors from outside the checkout with formats of their own fulfil the contract of every vendor: lines of JSON, and binary frames. */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import { definePlugin } from '../../core/plugin.ts';
 import type { Scenario } from '../kit/scenarios.ts';
 import type { VendorSpeech } from '../kit/speech-wire.ts';
 import { vendorContract } from '../kit/vendor-contract.ts';
@@ -107,4 +108,36 @@ vendorContract(bedrock, {
   name: 'bedrock',
   speeches: { converse: frames },
   options: { accessKeyId: 'AKIDEXAMPLE', region: 'eu-west-1' },
+});
+
+/** Chat events in lines of base64, as vendors have them that encrypt or sign each frame: no text is on the wire as it stands. */
+const encoded = definePlugin({
+  name: 'encoded',
+  api: 2,
+  create: () => ({
+    vendors: [
+      {
+        name: 'encoded',
+        speaks: {
+          chat: {
+            path: '/chat/completions',
+            headers: ({ key }) => ({ authorization: `Bearer ${key}` }),
+            frames: {
+              mediaType: 'application/x-encoded-lines',
+              lengthOf(bytes) {
+                const end = bytes.indexOf('\n');
+                return end < 0 ? undefined : end + 1;
+              },
+              read: (frame) => ({ data: Buffer.from(frame.toString(), 'base64').toString() }),
+            },
+          },
+        },
+      },
+    ],
+  }),
+});
+
+vendorContract(encoded, {
+  name: 'encoded',
+  frame: ({ data }) => `${Buffer.from(data).toString('base64')}\n`,
 });

@@ -113,7 +113,7 @@ describe('a style from outside the checkout with parameters in its path', () => 
     const list = await fetch(`${gateway.url}/v1beta/models/test-model`, { headers: { 'x-goog-api-key': gateway.key } });
     assert.equal(((await list.json()) as JsonObject).name, 'models/test-model');
     const put = await fetch(`${gateway.url}/v1beta/models/test-model`, { method: 'PUT' });
-    assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
+    assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, HEAD, POST, OPTIONS']);
   });
 });
 

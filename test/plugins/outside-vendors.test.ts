@@ -198,7 +198,9 @@ describe('vendors from outside the checkout', () => {
       const call = line({ tool_calls: [{ function: { name: 'weather', arguments: { city: 'Köln' } } }] });
       const seen = await streamed('llama', stream(TYPE, [call, DONE]), { tools: TOOLS });
       assert.deepEqual([seen.calls, seen.reason], [[['weather', '{"city":"Köln"}']], 'tool_calls']);
-      assert.deepEqual(lastRequest().json.tools, TOOLS);
+      // Some vendors refuse an object that names no properties.
+      const parameters = { type: 'object', properties: {} };
+      assert.deepEqual(lastRequest().json.tools, [{ type: 'function', function: { name: 'weather', parameters } }]);
 
       const message = {
         role: 'assistant',
@@ -361,7 +363,7 @@ describe('vendors from outside the checkout', () => {
         assert.deepEqual([seen.isDone, seen.error], [false, 'upstream_broke_off'], `cut at ${at}`);
       }
       const seen = await streamed('claude-alone', cutAt(stream(TYPE, FRAMES), -Buffer.concat(FRAMES.slice(4)).length));
-      assert.deepEqual([seen.isDone, seen.error], [false, 'upstream_broke_off']);
+      assert.deepEqual([seen.isDone, seen.error], [false, undefined]);
     });
 
     it('are complete without their last frame, and charged by our own count', async () => {

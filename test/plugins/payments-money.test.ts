@@ -1,7 +1,6 @@
 /** Money: decimals become whole numbers of the smallest unit, exactly. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
 import {
   decimalText,
   isCountable,
@@ -10,6 +9,7 @@ import {
   readMoney,
   timesInMinor,
 } from '../../plugins/payments/money.ts';
+import fc from '../kit/fast-check.ts';
 
 const cost = (units: number, price: string | number, currency: string): string =>
   moneyText(timesInMinor({ digits: BigInt(units), scale: 0 }, readDecimal(price)!, currency), currency);

@@ -50,6 +50,7 @@ describe('plans', () => {
         priceCents: 1_999,
         balance: 3n * MICRO,
         includesBalance: false,
+        afterLimits: 'refuse',
         afterExpiry: 'refuse',
       });
       assert.equal(subscriptions.plan('day')?.title, 'day');
@@ -73,6 +74,51 @@ describe('plans', () => {
       }
       const large = await world.create('boot-1', { perUnit: 1_000_000_000, plans: { odd: { balance: 1_000_000 } } });
       assert.match(large.problems.join('\n'), /balance: is more than an account can have/);
+    }),
+  );
+});
+
+describe('a plan with `afterLimits: balance`', () => {
+  const SECTION = {
+    plans: { small: { daily: inCurrency(10), includes: 'balance', afterLimits: 'balance' } },
+  };
+  const call = async (world: World, run: Run): Promise<void> => {
+    const x = callingNow(world, 'flat', 1);
+    await run.admit(x);
+    assert.equal(await run.settle(ended(x, 'served', 1)), undefined);
+  };
+  const left = async (world: World, run: Run): Promise<readonly bigint[]> => {
+    const subscription = (await run.subscriptions.of(ACCOUNT.owner))!;
+    const { granted, used } = await world.balance(ACCOUNT);
+    return [(await run.subscriptions.use(subscription)).daily!.remaining / MICRO, (granted - used) / MICRO];
+  };
+
+  it(
+    'includes calls while its windows have room, then the balance pays, and refuses what neither can pay',
+    inWorld(2n * MICRO, 'unlimited', async (world) => {
+      const run = await world.run('boot-1', SECTION);
+      await subscribe(world, run, 'small');
+      for (let calls = 1; calls <= 12; calls++) {
+        await call(world, run);
+        assert.deepEqual(await left(world, run), calls < 10 ? [BigInt(10 - calls), 2n] : [0n, BigInt(12 - calls)]);
+      }
+      await assert.rejects(call(world, run), refusedWith('QUOTA_USER_INSUFFICIENT'));
+      world.clock.advance(DAY_MS);
+      await call(world, run);
+      assert.deepEqual(await left(world, run), [9n, 0n]);
+      assert.deepEqual(await world.faults(run), {});
+    }),
+  );
+
+  it(
+    'never charges more than both have, also by calls at the same time',
+    inWorld(7n * MICRO, 'unlimited', async (world) => {
+      const run = await world.run('boot-1', SECTION);
+      await subscribe(world, run, 'small');
+      const results = await Promise.allSettled(Array.from({ length: 30 }, () => call(world, run)));
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 17);
+      assert.deepEqual(await left(world, run), [0n, 0n]);
+      assert.deepEqual(await world.faults(run), {});
     }),
   );
 });

@@ -15,16 +15,14 @@ import { cutBefore } from '../kit/cut.ts';
 import { defaultConfig } from '../kit/gateway.ts';
 import { noPostgres, type PostgresServer, startPostgres } from '../kit/postgres.ts';
 import { startProcess } from '../kit/process.ts';
+import { until as eventually } from '../kit/until.ts';
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
 const missing = noPostgres();
 if (missing !== undefined) it('PostgreSQL', { skip: missing }, () => {});
 else tests();
 
-/** Looks again and again; it is the test runner's patience that ends. */
-async function until(look: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await look())) await new Promise((done) => setTimeout(done, 20));
-}
+const until = (look: () => boolean | Promise<boolean>) => eventually('the peers have heard', look);
 
 function tests(): void {
   let server: PostgresServer;

@@ -24,6 +24,7 @@ import { type Cut, cutBefore } from '../kit/cut.ts';
 import { noPostgres, type PostgresServer, startPostgres } from '../kit/postgres.ts';
 import { sharedStoreContract } from '../kit/shared-store-contract.ts';
 import { storeContract } from '../kit/store-contract.ts';
+import { until } from '../kit/until.ts';
 
 const OWNERS = [
   CORE_TABLES,
@@ -254,7 +255,7 @@ function tests(): void {
       assert.equal(store.pressure().oldestMs, Infinity);
       await assert.rejects(store.one('SELECT n FROM counter'), StoreUnavailable);
       cut.open();
-      while (!Number.isFinite(store.pressure().oldestMs)) await new Promise((done) => setTimeout(done, 10));
+      await until('the store writes again', () => Number.isFinite(store.pressure().oldestMs));
       assert.equal(await store.run(next.sql), 1);
       assert.deepEqual(await store.one('SELECT n FROM counter'), { n: before + 1 });
     });
@@ -267,7 +268,7 @@ function tests(): void {
         while (going) {
           const results = await Promise.allSettled(Array.from({ length: 20 }, () => store.run(next.sql)));
           answered += results.filter(({ status }) => status === 'fulfilled').length;
-          await new Promise((done) => setTimeout(done, 1));
+          await new Promise(setImmediate);
         }
       })();
       while (answered < 100) await new Promise(setImmediate);
@@ -276,7 +277,7 @@ function tests(): void {
         for (;;) await store.run(next.sql).then(() => answered++);
       }, StoreUnavailable);
       server.start();
-      while (!Number.isFinite(store.pressure().oldestMs)) await new Promise((done) => setTimeout(done, 10));
+      await until('the store writes again', () => Number.isFinite(store.pressure().oldestMs));
       const soFar = answered;
       while (answered < soFar + 100) await new Promise(setImmediate);
       going = false;
@@ -310,7 +311,7 @@ function tests(): void {
       while ((await server.query(url, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'")).length === 0);
       await assert.rejects(store.run('INSERT INTO note (id) VALUES (1)'), StoreUnavailable);
       await holder;
-      while (!Number.isFinite(store.pressure().oldestMs)) await new Promise((done) => setTimeout(done, 10));
+      await until('the store writes again', () => Number.isFinite(store.pressure().oldestMs));
       assert.equal(await store.run('INSERT INTO note (id) VALUES (1)'), 1);
     });
   });

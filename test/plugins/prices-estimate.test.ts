@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import type { EstimateOptions } from '../../core/contracts/prices.ts';
+import { MOST_TOKENS } from '../../core/upstream/sane-usage.ts';
 import { createPriceBook } from '../../plugins/prices/book.ts';
 import { tokenBounds } from '../../plugins/prices/estimate.ts';
 import type { PriceFields } from '../../plugins/prices/section.ts';
-import { MOST_TOKENS } from '../../plugins/prices/usage.ts';
 import fc from '../kit/fast-check.ts';
 
 const MODEL: Model = {

@@ -6,6 +6,7 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
+import type { Uses } from '../../core/contracts/uses.ts';
 import { NO_TOKENS } from '../../core/usage.ts';
 import { createPriceBook } from '../../plugins/prices/book.ts';
 import { tokenBounds } from '../../plugins/prices/estimate.ts';
@@ -92,6 +93,25 @@ describe('a price with uses and services', () => {
     assert.equal(missing(['web_search', 'web_fetch', 'mcp'], { tier: 'auto', speed: 'standard' }), undefined);
     assert.deepEqual(missing(['code_execution']), { kind: 'tool', name: 'code_execution' });
     assert.deepEqual(missing([], { tier: 'flex' }), { kind: 'service', name: 'flex' });
+  });
+
+  it('has the list prices of tools that it does not name, if the vendor has some', () => {
+    const { book } = bookOf();
+    const upstream = { vendor: 'openai', url: '', model: 'gpt-5' };
+    const own = model({ input: 1, output: 10 });
+    const cost = (price: Model, uses: Uses) => book.cost(price, upstream, use({ input: 10, uses }), NOW);
+    assert.equal(book.missing(own, upstream, { uses: ['web_search'], service: undefined }, NOW), undefined);
+    assert.equal(cost(own, { web_search: 3 }), 5_000_000n + 15_000_000_000n);
+    assert.equal(
+      cost(model({ ...PRICE, perUse: { web_search: 0.02 } }), { web_search: 3 }),
+      5_000_000n + 30_000_000_000n,
+    );
+    const missing = book.missing(own, upstream, { uses: ['web_search', 'unheard_of'], service: undefined }, NOW);
+    assert.deepEqual(missing, { kind: 'tool', name: 'unheard_of' });
+    assert.deepEqual(book.missing(own, UPSTREAM, { uses: ['web_search'], service: undefined }, NOW), {
+      kind: 'tool',
+      name: 'web_search',
+    });
   });
 
   it('is told on one line, and its mistakes with their place', () => {

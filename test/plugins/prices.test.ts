@@ -7,11 +7,11 @@ import { Ajv } from 'ajv';
 import type { Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import { decimal, decimalText } from '../../core/sdk.ts';
+import { MOST_TOKENS, saneUsage } from '../../core/upstream/sane-usage.ts';
 import { NO_TOKENS } from '../../core/usage.ts';
 import { createPriceBook } from '../../plugins/prices/book.ts';
 import type { Upstream } from '../../plugins/prices/list-prices.ts';
 import { type PriceEntry, type PricesSection, priceSchema, pricesSchema } from '../../plugins/prices/section.ts';
-import { MOST_TOKENS, saneUsage } from '../../plugins/prices/usage.ts';
 import fc from '../kit/fast-check.ts';
 
 const PER_UNIT = 500_000n;
@@ -673,7 +673,17 @@ describe('a hostile usage record', () => {
     fc.assert(
       fc.property(usages, (usage) => {
         const { usage: sane, anomalies } = saneUsage(usage);
-        const { estimated, images, seconds = 0, inputImage = 0, outputImage = 0, uses, service: _, ...tokens } = sane;
+        const {
+          estimated,
+          images,
+          seconds = 0,
+          inputImage = 0,
+          outputImage = 0,
+          uses,
+          service: _,
+          unbilled: __,
+          ...tokens
+        } = sane;
         const counts = { ...tokens, ...uses };
         assert.equal(estimated, usage.estimated);
         for (const count of [...Object.values(counts), inputImage, outputImage, images?.count ?? 0]) {

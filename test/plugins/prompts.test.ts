@@ -22,6 +22,7 @@ import { startGateway, type TestGateway, type TestGatewayOptions, VENDOR_KEY } f
 import { turnpike } from '../kit/process.ts';
 import { SCENARIOS, type Scenario, SPEECHES, says, speechAt } from '../kit/scenarios.ts';
 import { errorAnswer, eventStream, hold, inPieces, jsonAnswer } from '../kit/script.ts';
+import { until as eventually } from '../kit/until.ts';
 
 const CLIENT_NAMES = Object.keys(CLIENTS) as readonly ClientName[];
 const USAGE = { input: 10, cached: 0, output: 5, reasoning: 0 };
@@ -597,9 +598,4 @@ describe('what fits into a limit', () => {
 });
 
 /** Waits for something that happens soon, and needs no clock. */
-async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo(); tries++) {
-    assert.ok(tries < 500, 'it has not happened');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
+const until = (isSo: () => boolean) => eventually('it has happened', isSo);

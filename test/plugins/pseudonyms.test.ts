@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { wordFinder } from '../../core/contracts/matching.ts';
+import { createSearch } from '../../core/sdk.ts';
+import { findersOf } from '../../plugins/pseudonyms/finders.ts';
 import { BUILT_IN, builtIn } from '../../plugins/pseudonyms/section.ts';
 import { placeholderFinders, Table } from '../../plugins/pseudonyms/table.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
@@ -39,6 +41,54 @@ const texts = fc
   .map((pieces) => pieces.join(' '));
 
 describe('placeholders', () => {
+  it('of large texts are found in a thread, the same as at once', async () => {
+    const section = {
+      find: Object.keys(BUILT_IN) as (keyof typeof BUILT_IN)[],
+      lists: [{ kind: 'NAME', words: NAMES }],
+      patterns: [],
+    };
+    const finders = findersOf(section);
+    const all = finders.map((_, i) => i);
+    const search = createSearch(new URL('../../plugins/pseudonyms/pseudonyms-thread.ts', import.meta.url), section);
+    const [atOnce, inThread] = [new Table(finders), new Table(finders)];
+    const long = Array.from({ length: 300 }, (_, i) => `${VALUES.join(' and ')} or person${i}@example.com`).join('\n');
+    // The short one does not wait for the long one.
+    const found = await Promise.all([search.find(long, all, 10_000), search.find('ann@example.com', all, 10_000)]);
+    assert.deepEqual(found[1].length, 3);
+    assert.equal(await inThread.hideMatches(long, found[0]), atOnce.hide(long));
+    assert.deepEqual(inThread.counts, atOnce.counts);
+    assert.equal((await search.find(long, all, 5)).length, 15, 'no more than were asked for');
+    assert.equal(await inThread.hideMatches('nothing', await search.find('nothing', all, 5)), 'nothing');
+    await search.close();
+  });
+
+  it('of card numbers are found in time that grows with the text alone', () => {
+    const card = builtIn('card');
+    const cards = '4111 1111 1111 1111 '.repeat(10_000);
+    const before = process.cpuUsage().user;
+    let count = 0;
+    for (let match = card.find(cards, 0); match !== undefined; match = card.find(cards, match.end)) count++;
+    assert.equal(count, 10_000);
+    assert.equal(card.find('1234567 '.repeat(30_000), 0), undefined);
+    assert.equal(card.find(`${'1'.repeat(200_000)}a`, 0), undefined);
+    // It is 0.1 s; a match of the whole row of digits for each card would take minutes.
+    assert.ok(process.cpuUsage().user - before < 10_000_000);
+  });
+
+  it('of card numbers are those of whole groups with a check digit, the longest from the first group on', () => {
+    const { find } = builtIn('card');
+    const found = (text: string): string | undefined => {
+      const match = find(text, 0);
+      return match && text.slice(match.start, match.end);
+    };
+    assert.equal(found('id 12 4111-1111-1111-1111, 7'), '4111-1111-1111-1111');
+    assert.equal(found('x4111111111111111'), undefined);
+    assert.equal(found('4111111111111111x'), undefined);
+    assert.equal(found('4111 1111 1111 1112'), undefined);
+    assert.equal(found('4111  1111 1111 1111'), undefined);
+    assert.equal(found('4111 1111 1111 1111x 4111111111111111'), '4111111111111111');
+  });
+
   it('stand for every value, and are put back as it was, wherever the text is cut', () => {
     fc.assert(
       fc.property(texts, fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 20 }), (text, sizes) => {
@@ -69,6 +119,23 @@ describe('placeholders', () => {
         later.hide(second);
         assert.equal(newTable().hide(first), before);
       }),
+    );
+  });
+
+  it('are given to whole values, whatever white space is in them and whatever follows', () => {
+    const hidden = (text: string): string => newTable().hide(text);
+    assert.equal(
+      hidden("Write to Ann.O'Hara+x@example.com, or 'bob@example.com'."),
+      "Write to [EMAIL_1], or '[EMAIL_2]'.",
+    );
+    assert.equal(hidden('DE89 3704 0044 0532 0130 00 10.1.2.3'), '[IBAN_1] [IP_1]');
+    assert.equal(hidden('DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000.'), '[IBAN_1].');
+    assert.equal(hidden('GB82 WEST 1234 5698 7654 32 and'), '[IBAN_1] and');
+    assert.equal(hidden('+49\u00a030\u00a01234567'), '[PHONE_1]');
+    const words = new Table([{ kind: 'NAME', ...wordFinder(['Ann Smith']) }]);
+    assert.equal(
+      words.hide('Ann\nSmith, Ann  Smith, ann\u00a0smith; AnnSmith'),
+      '[NAME_1], [NAME_2], [NAME_3]; AnnSmith',
     );
   });
 

@@ -93,7 +93,7 @@ describe('each layer', () => {
       await assert.rejects(costing(100), refusedWith('QUOTA_USER_INSUFFICIENT'));
       assert.match(
         await messageOf(costing(100)),
-        /needs a reservation of 100 quota, and the account has only 4 left\. Credit it/,
+        /needs a reservation of 100 quota, and the account has only 4 quota left\. Credit it/,
       );
       await run.ledger.credit(ACCOUNT, 10_000n * MICRO, 'more for the account', 'test');
       await assert.rejects(costing(100), refusedWith('QUOTA_TOKEN_INSUFFICIENT'));
@@ -101,7 +101,7 @@ describe('each layer', () => {
       await assert.rejects(costing(100), refusedWith('QUOTA_MONTHLY_DAILY_EXCEEDED'));
       assert.match(
         await messageOf(costing(100)),
-        /the daily window of the plan "monthly" has only 5 left\. It resets at 2026-01-02T00:00:00\.000Z/,
+        /the daily window of the plan "monthly" has only 5 quota left\. It resets at 2026-01-02T00:00:00\.000Z/,
       );
 
       const limits = { daily: inCurrency(500), weekly: inCurrency(20), monthly: inCurrency(50) };
@@ -113,21 +113,24 @@ describe('each layer', () => {
       // The first of January 2026 is a Thursday.
       assert.match(
         await messageOf(week.admit(x(100))),
-        /weekly window .* only 20 left\. .* resets at 2026-01-05T00:00/,
+        /weekly window .* only 20 quota left\. .* resets at 2026-01-05T00:00/,
       );
       const month = await more({ ...limits, weekly: inCurrency(500) });
       await assert.rejects(month.admit(x(100)), refusedWith('QUOTA_MONTHLY_EXCEEDED'));
       assert.match(
         await messageOf(month.admit(x(100))),
-        /monthly window .* only 50 left\. .* resets at 2026-01-31T00:00/,
+        /monthly window .* only 50 quota left\. .* resets at 2026-01-31T00:00/,
       );
       const free = await more({});
       await assert.rejects(free.admit(x(100)), refusedWith('QUOTA_DEPARTMENT_EXCEEDED'));
-      assert.match(await messageOf(free.admit(x(100))), /the budget of the department "Research" has only 90 left/);
+      assert.match(
+        await messageOf(free.admit(x(100))),
+        /the budget of the department "Research" has only 90 quota left/,
+      );
       world.departments.set(1, [department(3, { monthlyBudget: 80n * MICRO, name: 'Research' })]);
       assert.match(
         await messageOf(free.admit(x(100))),
-        /the monthly budget of the department "Research" has only 80 left\. It resets at 2026-02-01T00:00/,
+        /the monthly budget of the department "Research" has only 80 quota left\. It resets at 2026-02-01T00:00/,
       );
       const refusal = await free.admit(x(100)).catch((error: unknown) => error as GatewayError);
       assert.equal((refusal as GatewayError).headers?.['x-should-retry'], 'false');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Department } from '../../core/contracts/departments.ts';
 import type { KeyLimit } from '../../core/contracts/keys.ts';
-import type { Layer } from '../../core/contracts/ledger.ts';
+import { COUNTED, type Layer } from '../../core/contracts/ledger.ts';
 import type { GatewayError } from '../../core/plugin.ts';
 import fc from '../kit/fast-check.ts';
 import { callingNow, department, type Exchange, ended, holder, openWorld, type Run, subscribe } from './quota-world.ts';
@@ -189,14 +189,20 @@ describe('any sequence of events', () => {
               limit: plan.limits[w],
               code,
             })),
-            { at: { kind: 'department', owner: lower } as const, limit: budgets.lower, code },
-            { at: { kind: 'department', owner: upper } as const, limit: budgets.upper, code },
-            {
-              at: { kind: 'department-month', owner: upper, windowStart: monthStart } as const,
-              limit: budgets.month,
-              code,
-            },
           ];
+          // Without a budget, departments count.
+          const ofDepartments = (
+            [
+              ['department', lower, 0, budgets.lower],
+              ['department-month', lower, monthStart, undefined],
+              ['department', upper, 0, budgets.upper],
+              ['department-month', upper, monthStart, budgets.month],
+            ] as const
+          ).map(([kind, owner, windowStart, limit]) => ({
+            at: { kind, owner, windowStart },
+            limit: limit === undefined ? COUNTED : BigInt(limit),
+            code,
+          }));
           return [
             ...(runs && plan.includes
               ? []
@@ -209,6 +215,7 @@ describe('any sequence of events', () => {
                 ]),
             { at: { kind: 'key', owner: owners[i]! }, limit: undefined, code: 'QUOTA_TOKEN_INSUFFICIENT' },
             ...limited.flatMap((each) => (each.limit === undefined ? [] : [{ ...each, limit: BigInt(each.limit) }])),
+            ...ofDepartments,
           ];
         };
 

@@ -57,7 +57,13 @@ describe('money that is taken back', () => {
       assert.equal(await run.settle(ended(spent, 'served', 60)), undefined);
       assert.equal(await takeBack(world, run, 100n, 'pay:1'), undefined);
       assert.equal(await run.ledger.debt(1), 60n);
-      assert.deepEqual(await world.balance(ACCOUNT), { granted: 60n, used: 60n, held: 0n, unlimited: false });
+      assert.deepEqual(await world.balance(ACCOUNT), {
+        granted: 60n,
+        used: 60n,
+        held: 0n,
+        unlimited: false,
+        debt: 60n,
+      });
 
       const refused = run.admit(calling('metered', 1));
       await assert.rejects(refused, refusedWith('QUOTA_USER_INSUFFICIENT'));
@@ -159,6 +165,32 @@ describe('a deduction by hand', () => {
   );
 });
 
+describe('a balance that is set while calls hold it', () => {
+  it(
+    'loses what is free at once and owes the rest, which is paid when the calls end',
+    inWorld(100n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const x = calling('metered', 90);
+      await run.admit(x);
+      const change = await run.ledger.setBalance(
+        1,
+        (balance) => balance - 60n,
+        'a',
+        'root',
+        () => along(),
+      );
+      assert.deepEqual(change, { was: 100n, is: 40n, taken: 10n, held: 90n, owed: 50n });
+      await assert.rejects(run.admit(calling('metered', 1)), refusedWith('QUOTA_USER_INSUFFICIENT'));
+      assert.equal(await run.settle(ended(x, 'served', 15)), undefined);
+      // 100 less 60 less the 15 of the call.
+      await run.admit(calling('metered', 25));
+      await assert.rejects(run.admit(calling('metered', 1)), refusedWith('QUOTA_USER_INSUFFICIENT'));
+      assert.equal(await run.ledger.debt(1), 0n);
+      assert.deepEqual(await world.faults(run), {});
+    }),
+  );
+});
+
 describe('what an account buys', () => {
   const buy = async (world: World, { ledger }: Run, amount: bigint, ref: string) =>
     world.store.atomic(await ledger.deductSteps(ACCOUNT.owner, amount, ref, 'shop'));
@@ -225,9 +257,15 @@ describe('what is available in a limit', () => {
       await ledger.setAvailable(KEY, 50n, 'root', along());
       const x = calling('metered', 50);
       await run.admit(x);
+      // The call keeps what it holds; what that is more than the key may spend is owed.
       await ledger.setAvailable(KEY, 20n, 'root');
-      assert.deepEqual(await world.balance(KEY), { granted: 70n, used: 0n, held: 50n, unlimited: false });
-      assert.equal(await run.settle(ended(x, 'served', 50)), undefined);
+      assert.deepEqual(await ledger.balance(KEY), { granted: 50n, used: 0n, held: 50n, unlimited: false, debt: 30n });
+      assert.equal(await run.settle(ended(x, 'served', 5)), undefined);
+      const z = calling('metered', 15);
+      await run.admit(z);
+      await assert.rejects(run.admit(calling('metered', 1)), refusedWith('QUOTA_TOKEN_INSUFFICIENT'));
+      assert.deepEqual(await ledger.balance(KEY), { granted: 20n, used: 5n, held: 15n, unlimited: false });
+      assert.equal(await run.settle(ended(z, 'served', 15)), undefined);
       await ledger.setAvailable(KEY, 0n, 'root');
       await assert.rejects(run.admit(calling('metered', 1)), refusedWith('QUOTA_TOKEN_INSUFFICIENT'));
       await ledger.setAvailable(KEY, undefined, 'root');
@@ -235,7 +273,7 @@ describe('what is available in a limit', () => {
       await run.admit(y);
       assert.equal(await run.settle(ended(y, 'served', 5_000)), undefined);
       await ledger.setAvailable(KEY, 7n, 'root');
-      assert.deepEqual(await world.balance(KEY), { granted: 5_057n, used: 5_050n, held: 0n, unlimited: false });
+      assert.deepEqual(await world.balance(KEY), { granted: 5_027n, used: 5_020n, held: 0n, unlimited: false });
       await ledger.setAvailable(KEY, 7n, 'root');
       assert.equal(await available(world, KEY), 7n);
     }),
@@ -374,10 +412,13 @@ describe('any sequence of deeds', () => {
             }
             case 'set':
               await run.ledger.setAvailable(account, amount, 'test');
-              free = amount;
+              free = amount > held ? amount - held : 0n;
+              debt = held > amount ? held - amount : 0n;
               break;
             case 'hold': {
               const x = calling('metered', Number(amount), { identity: payer });
+              // A call pays the debt first, from what others have returned.
+              pay();
               if (debt > 0n) indebted++;
               if (debt > 0n || free < amount) {
                 await assert.rejects(run.admit(x), (error) => error instanceof GatewayError);

@@ -1,8 +1,9 @@
 /** Receipts of calls as they come to their ends, and what calls and money moved, in a ledger on a disk. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MICRO, type MoneyEntry, type Receipt } from '../../core/contracts/ledger.ts';
+import { LARGEST_GRANT, MICRO, type MoneyEntry, type Receipt } from '../../core/contracts/ledger.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
+import { MOST_USED } from '../../plugins/quota/buckets.ts';
 import { onlyOnSqlite } from '../kit/postgres.ts';
 import { usageRecord } from '../kit/usage-records.ts';
 import { addedUp, kept } from './quota-pencil.ts';
@@ -236,6 +237,49 @@ describe('the money of an account', () => {
       ]);
       assert.equal((await world.balance(ACCOUNT)).granted, 60n + 40n - 20n - 15n - 60n);
       assert.deepEqual(await run.ledger.moneyByDay(ACCOUNT.owner, day + 2 * DAY_MS), []);
+    }),
+  );
+
+  it(
+    'comes to what the days come to beyond 64 bits, and the books balance',
+    inWorld(0n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const { owner } = ACCOUNT;
+      for (let i = 0; i < 5; i++) {
+        assert.ok(await run.ledger.credit(ACCOUNT, LARGEST_GRANT, `all ${i}`, 'a test'));
+        assert.equal(await run.ledger.deduct(owner, LARGEST_GRANT, `all ${i}`, 'a test'), LARGEST_GRANT);
+      }
+      const [day] = await run.ledger.moneyByDay(owner, 0);
+      assert.deepEqual([day?.credit, day?.debit], [5n * LARGEST_GRANT, 5n * LARGEST_GRANT]);
+      assert.deepEqual(await world.faults(run), {});
+      for (let i = 0; i < 4; i++) {
+        for (const kind of ['account', 'key'] as const) {
+          await world.store.run(
+            'INSERT INTO bucket (kind, owner, window_start, used, unlimited) VALUES (?, ?, 0, ?, 1)',
+            ...[kind, 100 + i, LARGEST_GRANT],
+          );
+          await world.store.run('INSERT INTO debit VALUES (?, ?, 0, 0, ?)', kind, 100 + i, LARGEST_GRANT);
+        }
+      }
+      assert.deepEqual(await world.faults(run), {});
+    }),
+  );
+
+  it(
+    'refuses a call when a balance without a limit has used nearly all that a store can count',
+    inWorld(0n, 'unlimited', async (world) => {
+      const run = await world.run();
+      for (const { kind, owner } of [ACCOUNT, KEY]) {
+        const used = MOST_USED - 10n;
+        await world.store.run(
+          'UPDATE bucket SET used = ?, unlimited = 1 WHERE kind = ? AND owner = ?',
+          used,
+          kind,
+          owner,
+        );
+        await world.store.run('INSERT INTO debit VALUES (?, ?, 0, 0, ?)', kind, owner, used);
+      }
+      await assert.rejects(run.admit(callingNow(world, 'metered', 1_000)), { code: 'QUOTA_USER_INSUFFICIENT' });
     }),
   );
 

@@ -114,6 +114,7 @@ const catalog = {
   ],
   names: () => MODELS.map(({ name }) => name),
   patterns: () => [],
+  isOff: () => false,
   serves: (name: string) => MODELS.some((model) => model.name === name),
   channel: () => undefined,
 };
@@ -156,6 +157,9 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
       body: {} as Call['body'],
       bounds: { inputBytes: 100, media: 0, outputTokens, choices: 1 },
     },
+    get callIfRead() {
+      return x.call;
+    },
     attempts: [],
     served: undefined,
     usage: undefined,
@@ -165,6 +169,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     notes: {},
     told,
     answer: () => undefined,
+    pending: () => undefined,
     keepAnswer: () => {},
     cuts,
     limit: undefined,
@@ -179,6 +184,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     note(facts: JsonObject) {
       x.notes = { ...x.notes, ...facts };
     },
+    leaveOut() {},
     limitOutput(tokens) {
       x.limit = tokens;
     },

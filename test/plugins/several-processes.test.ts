@@ -58,6 +58,7 @@ const catalog = {
   require: (name: string) => ({ name }),
   names: () => MODELS,
   patterns: () => [],
+  isOff: () => false,
   serves: (name: string) => MODELS.includes(name),
   channel: () => undefined,
 };

@@ -13,6 +13,7 @@ import { StoreUnavailable } from '../../core/plugin.ts';
 import { frame, readFrames } from '../../plugins/stores/sqlite/frames.ts';
 import driver from '../../plugins/stores/sqlite/index.ts';
 import { storeContract } from '../kit/store-contract.ts';
+import { until as eventually } from '../kit/until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DRIVER = new URL('../../plugins/stores/sqlite/index.ts', import.meta.url).href;
@@ -54,9 +55,7 @@ async function share(): Promise<Shared> {
 }
 
 /** Resolves when it holds: what is waited for comes from another thread. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+const until = (holds: () => boolean) => eventually('the other thread has come to it', holds);
 
 const TABLE = 'CREATE TABLE number (id INTEGER PRIMARY KEY, filler TEXT) STRICT';
 const insert = (id: number, filler = '') => ({ sql: 'INSERT INTO number VALUES (?, ?)', params: [id, filler] });

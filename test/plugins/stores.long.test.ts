@@ -34,6 +34,7 @@ import driver from '../../plugins/stores/sqlite/index.ts';
 import { createLists } from '../../plugins/stores/sqlite/lists.ts';
 import type { Batch, FromWriter } from '../../plugins/stores/sqlite/wire.ts';
 import { storeContract } from '../kit/store-contract.ts';
+import { until } from '../kit/until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DRIVER = new URL('../../plugins/stores/sqlite/index.ts', import.meta.url).href;
@@ -299,7 +300,7 @@ describe('sqlite: files that go while it is open', () => {
     const store = await open(file, { ...silent, error: (_, facts) => errors.push(String(facts?.reason)) });
     await store.run(NUMBERS);
     rmSync(`${file}-wal`);
-    while (store.pressure().oldestMs !== Infinity) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until('it is noticed', () => store.pressure().oldestMs === Infinity);
     assert.match(errors[0]!, /-wal was removed while in use/);
     await store.close();
   });

@@ -197,8 +197,10 @@ describe('the vendor anthropic', () => {
     const plain = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' };
     assert.deepEqual(headers(channel, callOf(messages), callerOf({})), plain);
     assert.deepEqual(headers(channel, callOf(chat), undefined), plain);
-    const endless = callerOf({ 'anthropic-beta': 'x,'.repeat(2_000) });
-    assert.deepEqual(headers(channel, callOf(messages), endless), plain);
+    const long = { ...plain, 'anthropic-beta': 'x,'.repeat(2_000) };
+    assert.deepEqual(headers(channel, callOf(messages), callerOf(long)), long);
+    const unfit = callerOf({ 'anthropic-beta': 'one\u00fc' });
+    assert.deepEqual(headers(channel, callOf(messages), unfit), plain);
   });
 
   it('is asked for its beta where the client of its style asks for it', async () => {
@@ -222,9 +224,9 @@ describe('the vendor anthropic', () => {
     assert.deepEqual(facts('claude-sonnet-4-20250514'), ['budget', true, false, true, 'user_wrap', 64_000]);
     assert.deepEqual(facts('claude-opus-4-1-20250805'), ['budget', true, true, true, 'user_wrap', 32_000]);
     assert.deepEqual(facts('claude-sonnet-4-5-20250929'), ['budget', true, true, true, 'user_wrap', 64_000]);
-    assert.deepEqual(facts('claude-opus-4-6'), ['adaptive', true, true, false, 'user_wrap', 64_000]);
-    assert.deepEqual(facts('claude-opus-4-8'), ['adaptive', false, true, false, 'native', 64_000]);
-    assert.deepEqual(facts('claude-sonnet-5-5'), ['adaptive', false, true, false, 'native', 64_000]);
+    assert.deepEqual(facts('claude-opus-4-6'), ['adaptive', true, true, false, 'user_wrap', 128_000]);
+    assert.deepEqual(facts('claude-opus-4-8'), ['adaptive', false, true, false, 'native', 128_000]);
+    assert.deepEqual(facts('claude-sonnet-5-5'), ['adaptive', false, true, false, 'native', 128_000]);
     assert.ok(!quirksOf(vendor, 'claude-opus-4-6').reasoning.levels.includes('xhigh'), 'it refuses that word');
     assert.ok(!quirksOf(vendor, 'claude-fable-5').reasoning.levels.includes('none'), 'it always thinks');
   });

@@ -90,6 +90,13 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
   speech: ['voice'],
 };
 
+/** Lists whose items only the vendor validates: the description says more of them than the style reads. */
+const OF_VENDOR: Readonly<Record<string, readonly string[]>> = {
+  chat: ['messages', 'tools', 'modalities'],
+  responses: ['tools'],
+  messages: ['tools', 'stop_sequences'],
+};
+
 describe('the OpenAPI description of a style', () => {
   for (const [style, good] of GOOD) {
     it(`${style.name} accepts exactly what the style accepts`, () => {
@@ -104,6 +111,10 @@ describe('the OpenAPI description of a style', () => {
           const { [name]: _, ...rest } = good;
           const body = value === undefined ? rest : { ...rest, [name]: value };
           const shown = JSON.stringify(value)?.slice(0, 60);
+          if (OF_VENDOR[style.name]?.includes(name) && Array.isArray(value) && value.length > 0) {
+            assert.ok(isRead(style, body), `${name}: ${shown}`);
+            continue;
+          }
           assert.equal(fits(body), isRead(style, body), `${name}: ${shown} ${JSON.stringify(fits.errors)}`);
         }
       }

@@ -83,10 +83,70 @@ const near = (seconds: number | undefined, expected: number, within: number, wha
   assert.ok(Math.abs((seconds ?? -1) - expected) <= within, `${what}: ${seconds} instead of ${expected}`);
 
 const ID3 = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\x01\x00'), Buffer.alloc(128, 0xff)]);
+/** A chunk of a RIFF file. */
+const chunk = (name: string, content: Buffer): Buffer => {
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(content.length);
+  return Buffer.concat([Buffer.from(name), size, content]);
+};
+/** The samples and the format of the WAV. */
+const SAMPLES = SOUNDS.wav!.subarray(44);
+const FORMAT = SOUNDS.wav!.subarray(12, 36);
+const waveOf = (...chunks: readonly Buffer[]): Buffer => chunk('RIFF', Buffer.concat([Buffer.from('WAVE'), ...chunks]));
+/** The same opus stream with another serial number. */
+const renumbered = (sound: Buffer): Buffer => {
+  const copy = Buffer.from(sound);
+  for (let at = copy.indexOf('OggS'); at !== -1; at = copy.indexOf('OggS', at + 1)) copy.writeUInt32LE(99, at + 14);
+  return copy;
+};
+/** The offset of the second page. */
+const secondPage = (sound: Buffer): number => sound.indexOf('OggS', 4);
+
 const MADE: Readonly<Record<string, readonly [sound: Buffer, seconds: number]>> = {
   'mp3 behind a title': [Buffer.concat([ID3, SOUNDS.mp3!]), TUNE.seconds],
   'mp3 before a title': [Buffer.concat([SOUNDS.mp3!, Buffer.from('TAG'), Buffer.alloc(125, 0xff)]), TUNE.seconds],
   'mp3 with a hole': [Buffer.concat([SOUNDS.mp3!, Buffer.alloc(3_000), SOUNDS.mp3!]), 2 * TUNE.seconds],
+  'mp3 with a title between two parts': [
+    Buffer.concat([SOUNDS.mp3!, Buffer.from('TAG'), Buffer.alloc(125, 0xff), ID3, SOUNDS.mp3!]),
+    2 * TUNE.seconds,
+  ],
+  'wav of two data chunks': [
+    waveOf(FORMAT, chunk('data', SAMPLES.subarray(0, 24_000)), chunk('LIST', Buffer.alloc(8)), chunk('data', SAMPLES)),
+    TUNE.seconds + 0.5,
+  ],
+  'wav with a list of data chunks': [
+    waveOf(FORMAT, chunk('LIST', Buffer.concat([Buffer.from('wavl'), chunk('data', SAMPLES), chunk('data', SAMPLES)]))),
+    2 * TUNE.seconds,
+  ],
+  'wav after wav': [Buffer.concat([SOUNDS.wav!, SOUNDS.wav!]), 2 * TUNE.seconds],
+  'ogg of a short and a long stream that begin together': [
+    Buffer.concat([
+      SOUNDS.opus!.subarray(0, secondPage(SOUNDS.opus!)),
+      renumbered(SOUNDS.opus!.subarray(0, secondPage(SOUNDS.opus!))),
+      SOUNDS.opus!.subarray(secondPage(SOUNDS.opus!)),
+    ]),
+    TUNE.seconds,
+  ],
+  'mp4 with more samples than its head says': [
+    Buffer.concat([
+      FILE_TYPE,
+      box(
+        'moov',
+        box(
+          'trak',
+          box('tkhd', numbers(0, 0, 0, 1), Buffer.alloc(68)),
+          box(
+            'mdia',
+            box('mdhd', numbers(0, 0, 0, 1_000, 100), Buffer.alloc(24)),
+            box('minf', box('stbl', box('stts', numbers(0, 2, 40, 100, 1, 500)))),
+          ),
+        ),
+      ),
+      box('mdat', NOISE),
+    ]),
+    4.5,
+  ],
+  'webm after webm': [Buffer.concat([webm(false), webm(false)]), 3.36],
   'ogg after ogg': [Buffer.concat([SOUNDS.opus!, SOUNDS.opus!]), 2 * TUNE.seconds],
   'mp4 with its head in front': [
     Buffer.concat([FILE_TYPE, box('moov', track(1, 1_000, 4_500)), box('mdat', NOISE)]),
@@ -240,6 +300,11 @@ describe('a speech request', () => {
       const own = bodyOf({ ...SAY, voice });
       speech.relay.patch!(own, voices('any'));
       speech.relay.patch!(own, voices(['mine']));
+      if (typeof voice === 'object') {
+        // The operator has made it at the vendor.
+        speech.relay.patch!(own, voices(['a', 'b']));
+        continue;
+      }
       const { status, param, message } = refusal(() => speech.relay.patch!(own, voices(['a', 'b'])));
       assert.deepEqual([status, param], [400, 'voice']);
       assert.match(message, /a, b/);
@@ -289,14 +354,14 @@ describe('a speech request', () => {
   it('counts in full if the client disconnects, and as far as delivered if the vendor breaks off', () => {
     const said = call({ response_format: 'wav', input: 'x'.repeat(150) });
     const relay = relayOf(speech, said);
-    assert.equal(relay.unfinished?.('broken').characters, 0);
+    assert.equal(relay.unfinished?.('broken')?.characters, 0);
     seen(relay, SOUNDS.wav!.subarray(0, 44 + 96_000));
     const left = relay.unfinished?.('left');
     const broken = relay.unfinished?.('broken');
     assert.deepEqual([left?.characters, left?.output], [150, 210]);
     assert.deepEqual([broken?.characters, broken?.output], [30, 42]);
     seen(relay, Buffer.alloc(10_000_000));
-    assert.equal(relay.unfinished?.('broken').characters, 150, 'never more than all');
+    assert.equal(relay.unfinished?.('broken')?.characters, 150, 'never more than all');
   });
 
   it('streams events, the last of which has the usage', () => {
@@ -385,6 +450,8 @@ describe('a transcription request', () => {
     }
     for (const temperature of ['0', '1', '0.5', '.5', '1.0', '1e-1']) hear(transcription, { temperature });
     assert.equal(wrong({ language: ['en', 'de'] }), 'language');
+    for (const name of ['url', 'file_url', 'file_id'])
+      assert.equal(wrong({ [name]: 'https://a.example/long.mp3' }), name);
     assert.equal(wrong({ response_format: 'diarized_json' }, translation), 'response_format');
     assert.equal(refusal(() => transcription.ingress!.read(bodyOf({ model: 'm' }), arriving())).param, 'file');
   });
@@ -499,8 +566,8 @@ describe('a transcription request', () => {
     assert.deepEqual(seen(other, 'data: [DONE]\n\n'), ['hold', '']);
     seen(other, delta);
     assert.equal(other.close([]), 'broken');
-    near(other.unfinished?.('left').seconds, TUNE.seconds, 0.001, 'left');
-    near(other.unfinished?.('broken').seconds, 5 / 12, 0.001, 'broken');
+    near(other.unfinished?.('left')?.seconds, TUNE.seconds, 0.001, 'left');
+    near(other.unfinished?.('broken')?.seconds, 5 / 12, 0.001, 'broken');
     assert.equal(seen(other, event({ type: 'error', error: { message: 'It burns.' } }))[0], 'error');
     assert.equal(other.error()?.message, 'It burns.');
     for (const odd of ['data: {\n\n', 'data: null\n\n', 'data: []\n\n', 'x\n\n']) {

@@ -405,7 +405,11 @@ describe('a chat request in the common form', () => {
     );
     assert.equal(refused({ tools: [{ type: 'function' }] }), 'tools[0].function');
     assert.equal(refused({ response_format: { type: 'regex' } }), 'response_format.type');
-    assert.equal(refused({ n: 2 }), 'n');
+  });
+
+  it('has the number of answers if there are several', () => {
+    assert.equal(decoded({ n: 2 }).conversation.choices, 2);
+    assert.ok(!('choices' in decoded({ n: 1 }).conversation));
   });
 
   it('reports what cannot be translated, and whether it matters', () => {
@@ -838,19 +842,22 @@ describe('a failed reply of a chat vendor', () => {
 });
 
 describe('the stream of a chat vendor', () => {
-  it('has our own count if the vendor reported usage too early, or zeros', () => {
+  it('has our own count if the vendor reported usage too early, or not the output; zeros at the end are counts', () => {
     const count = (n: number): JsonObject => ({ choices: [], usage: { prompt_tokens: 20, completion_tokens: n } });
     const words = delta({ content: 'x'.repeat(4_000) });
     for (const events of [
       [delta({ role: 'assistant' }), count(1), words],
-      [words, count(0)],
+      [delta({ role: 'assistant' }), count(0), words],
+      [words, { choices: [], usage: { prompt_tokens: 20 } }],
     ]) {
       const told = foldParts(partsIn(events))?.usage;
       assert.deepEqual([told?.input, told?.output, told?.estimated], [20, 1_000, true]);
     }
     assert.equal(foldParts(partsIn([words, count(3)]))?.usage?.output, 3);
     const zeros = { choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } };
-    assert.equal(foldParts(partsIn([words, zeros]))?.usage, undefined);
+    assert.equal(foldParts(partsIn([words, zeros]))?.usage?.input, 0);
+    assert.equal(foldParts(partsIn([zeros, words]))?.usage, undefined);
+    assert.equal(foldParts(partsIn([words, count(0)]))?.usage?.output, 0);
   });
 
   it('has its parts in order, and ends when everything has arrived', () => {
@@ -1432,7 +1439,7 @@ describe('a stream encoded for a chat client', () => {
   });
 
   it('ends with an error event, without [DONE]', () => {
-    const text = asked.createStreamEncoder(answering()).fail(new GatewayError(502, 'upstream_broke_off', 'Gone.'), 'r');
+    const text = asked.createStreamEncoder(answering()).fail(new GatewayError(502, 'upstream_error', 'Gone.'), 'r');
     assert.match(text, /^data: \{"error":\{"message":"Gone\.".*\}\}\n\n$/);
   });
 });

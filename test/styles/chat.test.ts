@@ -85,6 +85,7 @@ describe('a chat request', () => {
     assert.equal(read({ max_tokens: 100 }).bounds.outputTokens, 100);
     assert.equal(read({ max_tokens: 100, max_completion_tokens: 50 }).bounds.outputTokens, 100);
     assert.equal(read({ max_completion_tokens: 50, n: 3 }).bounds.outputTokens, 150);
+    assert.equal(read({ max_completion_tokens: 50, n: 2, best_of: 4 }).bounds.outputTokens, 200);
   });
 
   it('counts images separately from text', () => {
@@ -177,8 +178,8 @@ describe('usage of chat vendors', () => {
   });
 
   it('is a whole number and never negative', () => {
-    assert.deepEqual(usageOf({ prompt_tokens: 10, completion_tokens: -5 }), usage({ input: 10 }));
-    assert.deepEqual(usageOf({ prompt_tokens: 1.5, completion_tokens: '3' }), usage({ input: 2 }));
+    assert.deepEqual(usageOf({ prompt_tokens: 10, completion_tokens: -5 }), usage({ input: 10, estimated: true }));
+    assert.deepEqual(usageOf({ prompt_tokens: 1.5, completion_tokens: '3' }), usage({ input: 2, estimated: true }));
     assert.equal(usageOf({}), undefined);
     assert.equal(usageOf({ prompt_tokens: '10' }), undefined);
   });
@@ -283,18 +284,21 @@ describe('the chat relay', () => {
     assert.equal(relayed(chat, [at({ usage: count(5) }), at({ usage: count(0) })], false).relay.usage()?.input, 5);
   });
 
-  it('counts by itself if the vendor reported usage too early, or zeros', () => {
+  it('counts by itself if the vendor reported usage too early, or not the output; zeros at the end are counts', () => {
     const count = (n: number): JsonObject => ({ usage: { prompt_tokens: 20, completion_tokens: n } });
     const words = chunk({ content: 'x'.repeat(4_000) });
     for (const events of [
       [chunk({ role: 'assistant' }, count(1)), words],
-      [words, chatEvent({ choices: [], ...count(0) })],
+      [chunk({ role: 'assistant' }, count(0)), words],
+      [words, chatEvent({ choices: [], usage: { prompt_tokens: 20 } })],
     ]) {
       assert.deepEqual(relayed(chat, events).relay.usage(), usage({ input: 20, output: 1_000, estimated: true }));
     }
     assert.deepEqual(relayed(chat, [words, chatEvent({ choices: [], ...count(3) })]).relay.usage()?.output, 3);
     const zeros = chatEvent({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } });
-    assert.equal(relayed(chat, [words, zeros]).relay.usage(), undefined);
+    assert.deepEqual(relayed(chat, [words, zeros]).relay.usage(), usage({}));
+    assert.equal(relayed(chat, [zeros, words]).relay.usage(), undefined);
+    assert.equal(relayed(chat, [words, chatEvent({ choices: [], ...count(0) })]).relay.usage()?.output, 0);
   });
 
   it('hides an event only if it has nothing but usage', () => {

@@ -18,7 +18,7 @@ import type {
 import { definePlugin, type Route, refuse } from '../../core/plugin.ts';
 import { packOpaque } from '../../core/translation/index.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
-import { countTokensRoute } from '../../plugins/styles/messages/count-tokens.ts';
+import { countTokensRoutes } from '../../plugins/styles/messages/count-tokens.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { estimateTokens } from '../../plugins/styles/messages/token-estimate.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';
@@ -87,7 +87,7 @@ async function stage(...sources: readonly ReturnType<typeof from>[]): Promise<St
           return it.vendor(question);
         },
       };
-      route = countTokensRoute(around);
+      route = countTokensRoutes(around)[0]!;
       return { routes: [route] };
     },
   });
@@ -366,13 +366,14 @@ describe('counting tokens with a vendor that can count', () => {
     }
   }
 
-  it('asks anthropic with the body and the betas of the client', async () => {
+  it('asks anthropic with the body and the betas of the client and of the model', async () => {
     const { sent, got } = await through('anthropic', 'claude-sonnet-5', { input_tokens: 31 });
     assert.deepEqual(got, [{ input_tokens: 31 }, null]);
     assert.deepEqual([sent.method, sent.path], ['POST', '/v1/messages/count_tokens']);
     assert.deepEqual(
       ['x-api-key', 'anthropic-version', 'anthropic-beta', 'authorization'].map((name) => sent.headers[name]),
-      [VENDOR_KEY, '2023-06-01', 'token-counting-2024-11-01', undefined],
+      // The second one is of the model: what a call would send.
+      [VENDOR_KEY, '2023-06-01', 'token-counting-2024-11-01,thinking-binding-controls-2026-08-01', undefined],
     );
     assert.deepEqual(sent.json, { ...body, model: 'claude-sonnet-5' });
   });

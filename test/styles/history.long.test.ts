@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { scanJson } from '../../core/json.ts';
 import {
@@ -27,13 +29,22 @@ import {
   responsesSection,
 } from '../../plugins/styles/history/index.ts';
 import type { ResponsesSection } from '../../plugins/styles/history/keeping.ts';
+import { bytesAreSummed, clearEnded } from '../../plugins/styles/history/sizes.ts';
 import { caller, type Driven, drive, exchange, verdict } from '../kit/drive.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { errorAnswer, jsonAnswer } from '../kit/script.ts';
+import { errorAnswer, hold, jsonAnswer } from '../kit/script.ts';
 
 const DAY_MS = 86_400_000;
 const ROUTE = '/v1/responses/:id';
+const CHAT_ANSWER: JsonObject = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Late.' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
 
 /** The history of a plugin, driven by hand, and a vendor that answers what a test lets it. */
 interface Stage {
@@ -136,6 +147,7 @@ async function call(
     outcome: 'served',
     served: { style: issuer === undefined ? 'chat' : 'responses', channel: { name: issuer ?? 'other' } } as never,
     answer: () => answer,
+    pending: () => undefined,
     call: { body, model: body.get('model') } as never,
     ...more,
   });
@@ -783,11 +795,14 @@ describe('GET and DELETE /v1/responses/:id', () => {
     assert.equal(at.asked.length, before);
   });
 
-  it('refuses to stream a stored response', async () => {
+  it('refuses to stream a response that no vendor runs in the background', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, response('resp_1', 'a'));
-    const again = () => ask(at, 'GET', ROUTE, { id: 'resp_1', query: 'stream=true' });
-    assert.equal(await verdict(again), '400 invalid_request_error');
+    await call(at, { input: 'Hi' }, response('resp_2', 'a'), { issuer: 'main' });
+    for (const id of ['resp_1', 'resp_2']) {
+      const again = () => ask(at, 'GET', ROUTE, { id, query: 'stream=true' });
+      assert.equal(await verdict(again), '400 invalid_request_error');
+    }
   });
 });
 
@@ -1002,6 +1017,46 @@ describe('a conversation through the whole gateway', () => {
     assert.deepEqual(await send('DELETE', path), [200, { id: first.id!, object: 'response', deleted: true }]);
     assert.equal((await send('GET', path))[0], 404);
     assert.equal((await send('POST', '/v1/responses', next))[0], 404);
+  });
+
+  it('is deleted with its key and with its account, also of a call that is running then', async (t) => {
+    const { gateway, chat, send } = await open(t);
+    const accounts = gateway.host.use(Accounts);
+    const keys = gateway.host.use(Keys);
+    const ann = await accounts.create({ name: 'ann', role: 'member' });
+    const opened = [];
+    for (const name of ['one', 'two', 'three', 'four'])
+      opened.push(await keys.create({ accountId: ann.id, name, allowance: undefined }));
+    const [one, two, three, four] = opened;
+    const ask = (secret: string, more: JsonObject = {}): Promise<readonly [number, JsonObject]> =>
+      send('POST', '/v1/responses', { model: 'plain', input: 'A secret question?', ...more }, secret);
+    const stored = async (): Promise<number> => {
+      const row = await gateway.host.store.one<{ n: number }>('SELECT COUNT(*) AS n FROM response_turn');
+      assert.deepEqual(await bytesAreSummed.check(gateway.host.store), []);
+      return row!.n;
+    };
+    const [, first] = await ask(one!.secret);
+    // More than one list deletes.
+    for (let n = 0; n < 70; n++) await ask(two!.secret);
+    for (const { secret } of [three!, four!, { secret: gateway.key }]) await ask(secret);
+    assert.equal(await stored(), 74);
+
+    chat.next([hold(), ...jsonAnswer(200, CHAT_ANSWER)]);
+    const running = ask(one!.secret);
+    await chat.waitFor(() => chat.requests.at(-1)?.holding !== undefined);
+    assert.equal(await keys.revoke(one!.key.id), true);
+    chat.release();
+    assert.equal((await running)[0], 200);
+    assert.equal(await stored(), 73);
+    const [status, refused] = await ask(two!.secret, { previous_response_id: first.id! });
+    assert.deepEqual([status, codeOf(refused)], [404, 'previous_response_not_found']);
+
+    assert.equal(await keys.revokeAll(ann.id, [two!.key.id, three!.key.id]), 2);
+    assert.equal(await stored(), 8, 'those beyond one list are left to the sweep');
+    await clearEnded(gateway.host, () => true);
+    assert.equal(await stored(), 2);
+    await accounts.remove(ann.id, keys.revokeSteps(ann.id));
+    assert.equal(await stored(), 1);
   });
 
   it('keeps a streamed response, too, and none if the client opts out', async (t) => {

@@ -62,6 +62,12 @@ describe('an image request', () => {
     assert.deepEqual(bounds.images, { count: 3, size: '1536x1024', quality: 'high' });
     assert.deepEqual([bounds.choices, bounds.media, bounds.open?.()], [3, 0, true]);
     assert.equal(bounds.outputTokens, 3 * 6_240);
+    for (const more of [{ batch_size: 4 }, { n: 2, num_images: 4 }, { sampleCount: '4' }]) {
+      assert.equal(images.ingress!.read(bodyOf({ ...ASKED, ...more }), arriving()).bounds.images?.count, 4);
+    }
+    for (const batch_size of [0, 1.5, 1_000, 'x', [4]]) {
+      assert.throws(() => images.ingress!.read(bodyOf({ ...ASKED, batch_size }), arriving()), refusedFor('batch_size'));
+    }
   });
 
   it('needs no prompt, and may have unknown fields', () => {
@@ -649,11 +655,11 @@ describe('an image stream', () => {
   it('counts all requested images if the client disconnects, and the delivered ones if the vendor breaks off', () => {
     const { relay } = streamed([partial, complete], asked(3));
     const left = relay.unfinished!('left');
-    assert.deepEqual([left.images?.count, left.output, left.input, left.estimated], [3, 3 * 272, 60, true]);
+    assert.deepEqual([left?.images?.count, left?.output, left?.input, left?.estimated], [3, 3 * 272, 60, true]);
     const broken = relay.unfinished!('broken');
-    assert.deepEqual([broken.images?.count, broken.output, broken.estimated], [1, 272, false]);
+    assert.deepEqual([broken?.images?.count, broken?.output, broken?.estimated], [1, 272, false]);
     const { relay: none } = streamed([partial], asked(2));
-    assert.deepEqual([none.unfinished!('left').images?.count, none.unfinished!('left').output], [2, 2 * 272]);
+    assert.deepEqual([none.unfinished!('left')?.images?.count, none.unfinished!('left')?.output], [2, 2 * 272]);
     assert.deepEqual(none.unfinished!('broken'), {
       ...NO_TOKENS,
       images: { count: 0, size: '1024x1024', quality: 'low' },

@@ -282,7 +282,7 @@ describe('a messages request in the common form', () => {
     const ways: readonly (readonly [JsonObject, Conversation['reasoning']])[] = [
       [{}, undefined],
       [{ thinking: { type: 'enabled', budget_tokens: 2_000 } }, { mode: 'on', budget: 2_000, summary: 'auto' }],
-      [{ thinking: { type: 'adaptive' } }, { mode: 'auto' }],
+      [{ thinking: { type: 'adaptive' } }, { mode: 'on' }],
       [
         { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'high' } },
         { mode: 'auto', effort: 'high', summary: 'none' },
@@ -662,6 +662,75 @@ describe('a conversation encoded for a messages vendor', () => {
       assert.equal(encoded(off).body.temperature, 0.2);
     });
 
+    it('lets the vendor drop reasoning that no longer fits, if the model binds it and the history has any', () => {
+      const thought: Block = {
+        type: 'thinking',
+        text: 'Hm.',
+        opaque: { style: 'messages', kind: 'signature', value: 'S' },
+      };
+      const history = [said('user', 'Hi'), { role: 'assistant', blocks: [thought] } as Turn, said('user', 'And?')];
+      const bindingOf = (
+        turns: readonly Turn[],
+        reasoning: Conversation['reasoning'],
+        more: SomeQuirks['reasoning'] = {},
+      ) =>
+        encoded(conversationOf(turns, { ...(reasoning && { reasoning }) }), {
+          reasoning: { input: 'adaptive', levels: ['none', 'low', 'high'], binding: true, ...more },
+        }).body.thinking;
+      const drop = { prefix_mismatch_behavior: 'drop_block' };
+      assert.deepEqual(bindingOf(history, { mode: 'auto' })?.block_binding, drop);
+      assert.equal(bindingOf([said('user', 'Hi')], { mode: 'auto' })?.block_binding, undefined);
+      assert.deepEqual(bindingOf(history, { mode: 'off' }), { type: 'disabled' });
+      assert.equal(bindingOf(history, { mode: 'auto' }, { binding: false })?.block_binding, undefined);
+      // A model that always reasons checks the history although the request does not mention reasoning.
+      assert.equal(bindingOf(history, undefined), undefined);
+      assert.deepEqual(bindingOf(history, undefined, { levels: ['low', 'high'] }), {
+        type: 'adaptive',
+        block_binding: drop,
+      });
+    });
+
+    it('sends signatures back only to the model that made them', () => {
+      const opaque: Opaque = {
+        style: 'messages',
+        channel: FROM.channel,
+        model: 'older',
+        kind: 'signature',
+        value: 'S',
+      };
+      const thought: Block = { type: 'thinking', text: 'Hm.', opaque };
+      const turns = [
+        said('user', 'Hi'),
+        { role: 'assistant', blocks: [thought, { type: 'text', text: 'Yes' }] } as Turn,
+        said('user', 'And?'),
+      ];
+      const sentTo = (model: string) => {
+        const to = { ...targetOf({}), model };
+        const adapted = adapt(conversationOf(turns), 'messages', to, collectWarnings({})).conversation;
+        return (spoken.encodeRequest(adapted, to, collectWarnings({})) as Body).messages[1].content.map(
+          ({ type }: Body) => type,
+        );
+      };
+      assert.deepEqual(sentTo('older'), ['thinking', 'text']);
+      assert.deepEqual(sentTo('newer'), ['text']);
+      assert.deepEqual(unpackOpaque(packOpaque(opaque)), opaque);
+    });
+
+    it('cannot force a call on a model that always reasons and refuses that', () => {
+      const tools = [{ type: 'function', name: 'f' } as const, { type: 'function', name: 'g' } as const];
+      const choice = { tools, toolChoice: { mode: 'required', only: ['f'] } as const };
+      const to = targetOf({
+        reasoning: { input: 'adaptive', levels: ['low', 'high'] },
+        tools: { force_with_thinking: false },
+      });
+      const warnings = collectWarnings({});
+      const { conversation } = adapt(conversationOf([hello], choice), 'messages', to, warnings);
+      assert.deepEqual(
+        [conversation.toolChoice, conversation.tools.length, warnings.all],
+        [{ mode: 'auto' }, 1, ['tool_choice:changed']],
+      );
+    });
+
     const thinking = (more: Partial<Conversation>, quirks: SomeQuirks = {}) => {
       const { body, warnings } = encoded(conversationOf([hello], more), quirks);
       return { ...body, warnings: warnings.all };
@@ -739,6 +808,36 @@ describe('a conversation encoded for a messages vendor', () => {
     it('is left to the vendor if the client has no marks', () => {
       assert.deepEqual(encoded(conversationOf([hello]), quirks).body.cache_control, { type: 'ephemeral' });
       assert.equal(encoded(conversationOf([hello])).body.cache_control, undefined);
+    });
+
+    it('is marked after the tools, after the instructions and at the end of the previous request if the client has no marks', () => {
+      const call = (id: string): Block => ({ type: 'toolCall', id, name: 'f', kind: 'function', input: '{}' });
+      const result = (id: string): Block => ({ type: 'toolResult', id, kind: 'function', content: [] });
+      const conversation = conversationOf(
+        [
+          said('system', 'Rules.'),
+          said('developer', 'More rules.'),
+          said('user', 'Hi'),
+          { role: 'assistant', blocks: [call('a'), call('b')] },
+          user(result('a'), result('b')),
+          { role: 'assistant', blocks: [call('c')] },
+          user(result('c')),
+        ],
+        {
+          tools: [
+            { type: 'function', name: 'e' },
+            { type: 'function', name: 'f' },
+          ],
+        },
+      );
+      const { body, warnings } = encoded(conversation, quirks);
+      const isMarked = ({ cache_control: mark }: Body): boolean => mark?.type === 'ephemeral';
+      assert.deepEqual(body.tools.map(isMarked), [false, true]);
+      assert.deepEqual(body.system.map(isMarked), [false, true]);
+      const blocks = body.messages.flatMap(({ content }: Body) => content);
+      const marks = blocks.filter(isMarked).map(({ tool_use_id: id }: Body) => id);
+      assert.deepEqual(marks, ['b']);
+      assert.deepEqual([body.cache_control, warnings.all], [{ type: 'ephemeral' }, []]);
     });
 
     it('has four marks, long-lived ones first', () => {
@@ -837,24 +936,29 @@ describe('a conversation encoded for a messages vendor', () => {
 describe('the reply of a messages vendor in the common form', () => {
   it('has our own count if the vendor sent only a placeholder for its output', () => {
     const words = 'x'.repeat(40_000);
-    const events = (told?: JsonObject): readonly JsonObject[] => [
-      { type: 'message_start', message: { id: 'm', model: 'v', usage: { input_tokens: 10, output_tokens: 1 } } },
+    const events = (told: JsonObject | undefined, atStart: number): readonly JsonObject[] => [
+      { type: 'message_start', message: { id: 'm', model: 'v', usage: { input_tokens: 10, output_tokens: atStart } } },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: words } },
       { type: 'content_block_stop', index: 0 },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, ...(told && { usage: told }) },
       { type: 'message_stop' },
     ];
-    const usageIn = (told?: JsonObject): Usage | undefined => {
-      const parts = read(events(told));
+    const usageIn = (told: JsonObject | undefined, atStart: number): Usage | undefined => {
+      const parts = read(events(told, atStart));
       checkParts(parts);
       return foldParts(parts)?.usage;
     };
     const counted = usage({ input: 10, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, reasoning: 0 });
-    for (const told of [undefined, {}, { output_tokens: 0 }, { input_tokens: 10 }]) {
-      assert.deepEqual(usageIn(told), { ...counted, output: 10_000, estimated: true }, JSON.stringify(told));
+    for (const atStart of [0, 1]) {
+      for (const told of [undefined, {}, { input_tokens: 10 }]) {
+        const what = JSON.stringify({ told, atStart });
+        assert.deepEqual(usageIn(told, atStart), { ...counted, output: 10_000, estimated: true }, what);
+      }
+      // Also a zero at the end is the vendor's count.
+      for (const output of [0, 7])
+        assert.deepEqual(usageIn({ output_tokens: output }, atStart), { ...counted, output });
     }
-    assert.deepEqual(usageIn({ output_tokens: 7 }), { ...counted, output: 7 });
   });
 
   const citation = {

@@ -244,6 +244,22 @@ describe('responses: streams', () => {
     assert.equal(relay.textLength(), delta.length);
   });
 
+  it('have the usage as the vendor reports it, in the last event, too', () => {
+    assert.equal(relayed(responses, stream).text, stream.join(''));
+  });
+
+  it('of a background response that end early are charged for its longest answer, and can be come back for', () => {
+    const response = { ...begun, background: true, max_output_tokens: 500 };
+    const created = event('response.created', { sequence_number: 0, response });
+    const { relay } = relayed(responses, [created, ...stream.slice(1, 6)]);
+    assert.deepEqual(relay.pending?.(), response);
+    assert.equal(relay.unfinished?.('left')?.output, 500);
+    for (const events of [stream.slice(0, 6), [created, ...stream.slice(1)]]) {
+      const { relay: other } = relayed(responses, events);
+      assert.deepEqual([other.pending?.(), other.unfinished?.('left')], [undefined, undefined]);
+    }
+  });
+
   it('are measured by the whole reply if the vendor omits deltas', () => {
     const few = stream.filter((each) => !each.includes('.delta'));
     assert.equal(relayed(responses, few).relay.textLength(), 12);

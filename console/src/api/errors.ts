@@ -24,9 +24,13 @@ export const HELP = {
     'The vendor of this passthrough route signs the bodies of requests: only requests without a body can be sent.',
   upstream_refused: 'The vendor refused the WebSocket; the status is the vendor’s.',
   invalid_name: 'The name is empty, too long, or has invisible characters.',
+  invalid_group:
+    'The section groups of the configuration has no such group. Omit it: the key then uses the group of its user.',
   invalid_amount: 'The amount is not in the allowed range.',
   invalid_plan: 'This plan is not for sale, or cannot be paid this way.',
   invalid_ratio: 'The price factor has more than six decimals, or is above a thousand.',
+  unknown_parameter:
+    'The query has a parameter that this request does not support; ignoring it would return other data.',
   oauth_state: 'This sign-in was not started in this browser, or has expired. Start again.',
   invalid_email: 'This is not an email address, for example ann@example.com.',
   invalid_password: 'The password is too short or too long.',
@@ -34,8 +38,6 @@ export const HELP = {
   invalid_token_addresses:
     'The list is empty, or has an entry that is neither an IP address nor a network. Omit it to accept the token from every address.',
   read_only: 'The member that param names cannot be set by this request.',
-  unknown_parameter:
-    'The query has a parameter that this request does not support; ignoring it would return other data.',
   limit_wanted: 'The user has no balance that limits the key. Set remain_quota, or unlimited_quota.',
   webhook_url_wanted: 'Notifications by webhook need a URL (webhook_url).',
   invalid_webhook_url:
@@ -46,8 +48,11 @@ export const HELP = {
   provider_wanted: 'Select a provider.',
   oauth_denied: 'The provider denied the sign-in, or you cancelled it there. Try again, or sign in another way.',
   configuration_wrong: 'gateway.yaml has errors, which problems lists. The running configuration is unchanged.',
+  invalid_idempotency_key: 'Idempotency-Key must have 1 to 255 printable ASCII characters.',
   department_circle: 'A department cannot be placed below itself.',
   department_too_deep: 'Departments can be nested ten levels deep.',
+  import_source_refused:
+    'The source is neither a database URL nor an uploaded file. Files of the gateway’s machine are imported with turnpike import.',
   invalid_models: 'The list of models is empty, or names a model that does not exist. Omit it to allow every model.',
   invalid_addresses:
     'The list is empty, or has an entry that is neither an IP address nor a network. Omit it to allow every address.',
@@ -77,6 +82,8 @@ export const HELP = {
   service_not_priced: 'The service tier has no price for this model (service). Send the request without it.',
   model_not_priced: 'The model has no price, or none for calls of this kind. Ask an administrator to add one.',
   account_disabled: 'The account is disabled. Ask an administrator.',
+  model_not_allowed: 'The key, or its group, may not use this model.',
+  group_not_allowed: 'You may not choose this group for a key, or an administrator has set the group of the key.',
   wrong_code: 'This code is incorrect, expired or already used. Each code works once.',
   address_not_allowed: 'The service token is not accepted from this IP address.',
   editor_off: 'The configuration cannot be changed here: configuration.editor is false in gateway.yaml.',
@@ -97,10 +104,10 @@ export const HELP = {
   email_wanted: 'A new account needs a verified email address.',
   wrong_password: 'The password is incorrect.',
   reset_refused: 'This link is used, expired or for another email address. Request another one.',
+  group_not_found: 'The group of the key, or of its account, is not in the configuration. Ask an administrator.',
   content_refused:
     'The request or the answer has content that a rule of this gateway does not allow; the message names the rule.',
   ip_not_allowed: 'The key may not be used from this IP address.',
-  model_not_allowed: 'The key may not use this model.',
   QUOTA_MONTHLY_DAILY_EXCEEDED:
     'The daily limit of the plan has too little left for this call; the message says when it resets.',
   QUOTA_MONTHLY_WEEKLY_EXCEEDED:
@@ -131,6 +138,7 @@ export const HELP = {
   not_available:
     'This feature is not enabled on this gateway: its plugin is not in the pipeline, or it is not configured.',
   secret_not_found: 'The secret does not exist.',
+  report_not_found: 'There is no report, or nothing to hand out. Import first.',
   version_not_found: 'The version does not exist, or is not kept any more.',
   session_not_found: 'The session does not exist, or has already ended.',
   member_not_found: 'The user is not a member of this department.',
@@ -169,10 +177,15 @@ export const HELP = {
     'The department, plan or role of this invitation is not available any more, or the administrator who made it may not invite any more. Ask for a new one.',
   no_password: 'The account has no password. Set up a second factor within five minutes after a sign-in.',
   role_unchanged: 'The user already has this role.',
+  request_running: 'A request with this Idempotency-Key is still running. Repeat it in a moment to get its answer.',
+  answer_not_kept:
+    'The request with this Idempotency-Key was carried out, at least in part, but its answer was not kept. Read the records that it concerns.',
   no_backups_configured: 'No scheduled backups are configured. Add the section backup to gateway.yaml.',
-  in_debt: 'The account owes quota. Credit it first.',
   department_not_empty: 'The department has members or departments. Move or delete them first.',
   no_budget: 'The department has no budget to raise. Set one first.',
+  import_running: 'Another import is running. Wait for its end.',
+  upload_out_of_order:
+    'The part does not continue the uploaded file, or the file is on another gateway. Upload it again.',
   too_many_keys: 'An account can have a thousand keys. Delete one that is not used any more.',
   models_not_added: 'The models cannot be added to the configuration. The message has the reason.',
   provider_bound: 'Another account of this provider is already linked. Unlink it first.',
@@ -190,11 +203,16 @@ export const HELP = {
   passkey_exists: 'The account already has a passkey. Remove it first.',
   no_passkey: 'The account has no passkey.',
   length_required: 'The request has no body. Send one with a Content-Length or in chunks.',
+  precondition_failed: 'The record was changed since its ETag was read. Read it again, and repeat the change.',
   request_too_large: 'The request is larger than allowed (listen.body).',
+  upload_too_large: 'The uploaded file is too large. Copy it to the gateway’s machine and use turnpike import.',
   uri_too_long: 'The URL is too long.',
   unsupported_media_type: 'Send the body as JSON in UTF-8, or as a multipart body if the endpoint accepts files.',
-  unsupported_content_encoding: 'Send the body without compression.',
+  unsupported_content_encoding:
+    'The body is compressed in a way that is not supported, or more than once. The header accept-encoding names what is: gzip, deflate and br, and zstd from Node 24 on.',
   expectation_failed: 'The only Expect header that is supported is 100-continue.',
+  idempotency_key_reused:
+    'This Idempotency-Key was used for another request within the last 24 hours. Use a new one for each request, and the same one only to repeat it.',
   upgrade_not_served: 'The path does not support WebSocket or another upgrade. Send the request over plain HTTP/1.1.',
   rate_limit_exceeded:
     'Too many requests: a rate limit is reached, or all vendors of the model are at theirs. Try again later; retry-after says when.',
@@ -206,9 +224,11 @@ export const HELP = {
     'Internal error of the gateway. Try again; the log of the gateway has the details under the request id.',
   api_not_implemented: '/v1/images/variations is not implemented. To change an image, use /v1/images/edits.',
   upstream_unreachable: 'The vendor could not be reached. Try again later.',
-  upstream_error: 'The vendor returned an error, or does not accept the gateway’s credentials. Try again later.',
+  upstream_error:
+    'The vendor returned an error: try again later. Or the gateway’s account at the vendor cannot be used: the message says so, and only an administrator can help.',
   bad_upstream_response: 'The vendor returned an invalid answer. Try again later.',
-  upstream_broke_off: 'The vendor’s answer is incomplete.',
+  upstream_broke_off:
+    'The vendor’s answer is incomplete. Streams of chat and messages are cut without an error event: clients then repeat the request, as they do if the vendor itself cuts them.',
   models_not_listed: 'The vendor has no list of models, or did not return it. Enter the names of the models.',
   oauth_provider_failed: 'The provider could not be reached, or returned an error. Try again later.',
   payment_provider_failed: 'The payment provider could not be reached, or returned an error. Try again later.',

@@ -140,8 +140,8 @@ export interface Operations {
         path: (string | number)[];
         /** The new value. */
         value?: { [k: string]: unknown };
-        /** Removes the member or item. */
-        remove?: true;
+        /** Removes the member or item. Always true. */
+        remove?: boolean;
         /** The new name of the member; its value and place stay. */
         rename?: string;
       }[];
@@ -196,9 +196,9 @@ export interface Operations {
     search: { p?: number; page_size?: number; ps?: number; size?: number };
     data: ConfigVersionPage;
   };
-  'GET /api/config/versions/{id}': { params: { id: string }; data: ConfigVersionText };
+  'GET /api/config/versions/{id}': { params: { id: number }; data: ConfigVersionText };
   'POST /api/config/versions/{id}/restore': {
-    params: { id: string };
+    params: { id: number };
     body: {
       /** The revision that it was made from. */
       revision: string;
@@ -208,10 +208,19 @@ export interface Operations {
     data: ConfigSaved;
   };
   'GET /api/data/': {
-    search: { start_timestamp?: number; end_timestamp?: number; username?: string };
+    search: {
+      start_timestamp?: number;
+      end_timestamp?: number;
+      default_time?: string;
+      username?: string;
+      user_id?: number;
+    };
     data: HourlyUsage[];
   };
-  'GET /api/data/self': { search: { start_timestamp?: number; end_timestamp?: number }; data: HourlyUsage[] };
+  'GET /api/data/self': {
+    search: { start_timestamp?: number; end_timestamp?: number; default_time?: string };
+    data: HourlyUsage[];
+  };
   'GET /api/department/': {
     search: { p?: number; page_size?: number; ps?: number; size?: number; keyword?: string; parent_id?: number };
     data: Department[];
@@ -235,9 +244,9 @@ export interface Operations {
   'POST /api/department/batch': { body: { ids: number[]; action: 'enable' | 'disable' | 'delete' }; data: number };
   'GET /api/department/names': { data: { id: number; name: string; parent_id: number | null }[] };
   'GET /api/department/tree': { data: DepartmentNode[] };
-  'GET /api/department/{id}': { params: { id: string }; data: Department };
+  'GET /api/department/{id}': { params: { id: number }; data: Department };
   'PUT /api/department/{id}': {
-    params: { id: string };
+    params: { id: number };
     body: {
       name?: string;
       /** The parent department; null or 0: none. */
@@ -253,23 +262,23 @@ export interface Operations {
     };
     data: Department;
   };
-  'DELETE /api/department/{id}': { params: { id: string }; data: null };
+  'DELETE /api/department/{id}': { params: { id: number }; data: null };
   'GET /api/department/{id}/members': {
-    params: { id: string };
+    params: { id: number };
     search: { p?: number; page_size?: number; ps?: number; size?: number };
     data: User[];
   };
   'POST /api/department/{id}/members': {
-    params: { id: string };
+    params: { id: number };
     body: {
       /** Users with a role below yours. */
       user_ids: number[];
     };
     data: number;
   };
-  'DELETE /api/department/{id}/members/{user_id}': { params: { id: string; user_id: string }; data: null };
+  'DELETE /api/department/{id}/members/{user_id}': { params: { id: number; user_id: number }; data: null };
   'POST /api/department/{id}/recharge': {
-    params: { id: string };
+    params: { id: number };
     body: {
       /** Quota units. */
       amount: number;
@@ -277,12 +286,12 @@ export interface Operations {
     data: Department;
   };
   'GET /api/department/{id}/usage': {
-    params: { id: string };
+    params: { id: number };
     data: {
       department: Department;
       /** The total budget; null: no limit. */
       tree_quota: number | null;
-      /** Departments below included. */
+      /** The same as used_quota of the department. */
       tree_used_quota: number;
       /** Less the reservations of running calls; null: no limit. */
       remaining_quota: number | null;
@@ -299,6 +308,38 @@ export interface Operations {
   };
   'GET /api/group/': { data: string[] };
   'GET /api/home_page_content': { data: '' };
+  'GET /api/import': { data: ImportRun };
+  'POST /api/import': {
+    body: {
+      program: 'auto' | 'new-api' | 'one-api' | 'one-hub' | 'litellm';
+      /** Of its database: postgres:// or mysql://, with user and password. It is not stored. */
+      url?: string;
+      /** The id of the uploaded file. */
+      upload?: string;
+      /** `LITELLM_SALT_KEY`. It is not stored. */
+      salt_key?: string;
+      /** Only find out what would be done. */
+      dry_run?: boolean;
+      /** Takes over what has changed there since the last import. */
+      update?: boolean;
+    };
+    data: {
+      /** Unix seconds. */
+      started_at: number;
+    };
+  };
+  'GET /api/import/handouts': { data: string };
+  'GET /api/import/report': { data: string };
+  'POST /api/import/upload': {
+    body: {
+      id?: string;
+      /** The bytes that were uploaded before. */
+      offset?: number;
+      /** At most 3 MiB, in base64. */
+      data: string;
+    };
+    data: { id: string; size: number };
+  };
   'GET /api/invitation': {
     search: { code: string };
     data: {
@@ -464,6 +505,9 @@ export interface Operations {
       model_name?: string;
       group?: string;
       channel?: string;
+      type?: number;
+      p?: string;
+      page_size?: string;
     };
     data: UsageStatistics;
   };
@@ -476,11 +520,15 @@ export interface Operations {
       model_name?: string;
       group?: string;
       channel?: string;
+      type?: number;
+      p?: string;
+      page_size?: string;
       username?: string;
+      user_id?: number;
     };
     data: UsageStatistics;
   };
-  'GET /api/log/token': { data: LogLine[] };
+  'GET /api/log/token': { search: { key?: string }; data: LogLine[] };
   'GET /api/models/catalog': { data: ModelCard[] };
   'GET /api/notice': { data: '' };
   'GET /api/oauth/email/bind': { search: { email: string; code: string }; data: null };
@@ -492,7 +540,7 @@ export interface Operations {
     };
     data: null;
   };
-  'GET /api/oauth/state': { search: { provider?: string }; data: string };
+  'GET /api/oauth/state': { search: { provider?: string; aff?: string }; data: string };
   'POST /api/oauth/state': {
     body: {
       /** The provider's name: `github`. */
@@ -516,12 +564,12 @@ export interface Operations {
     search: { code?: string; state?: string; iss?: string; error?: string; intent?: 'login' | 'bind' };
     data: SignedIn | SecondStepRequired | { action: 'bind' };
   };
-  'GET /api/openapi.json': { data: {} };
+  'GET /api/openapi.json': { data: { openapi: string; paths: {}; [k: string]: unknown } };
   'POST /api/playground/estimate': {
     body: {
       /** One of your keys. */
       token_id: number;
-      /** The API style of the call: `chat`. */
+      /** The API style of the call: `chat`, `responses`, `messages`, `completions`, `embeddings`, `images`, `edits`, `speech`, `transcription`, `translation`, or one of a plugin. */
       style: string;
       /** The body of the call. */
       body: {};
@@ -598,6 +646,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       state?: 'unused' | 'disabled' | 'used' | 'expired';
       whole?: '1';
     };
@@ -608,7 +657,7 @@ export interface Operations {
       name: string;
       quota: number;
       count?: number;
-      /** Unix seconds; 0: never. */
+      /** Unix seconds, in a request in the future; 0: never. */
       expired_time?: number;
     };
     data: string[];
@@ -619,10 +668,10 @@ export interface Operations {
       id: number;
       name?: string;
       quota?: number;
-      /** Unix seconds; 0: never. */
+      /** Unix seconds, in a request in the future; 0: never. */
       expired_time?: number;
-      /** 1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged. */
-      status?: number;
+      /** 1 unused, 2 disabled, 3 used; changed to 1 or 2 only with `status_only`, otherwise send it unchanged. */
+      status?: 1 | 2 | 3;
       /** Read-only: send it unchanged, or omit it. */
       user_id?: { [k: string]: unknown };
       /** Read-only: send it unchanged, or omit it. */
@@ -651,15 +700,16 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       keyword?: string;
       state?: 'unused' | 'disabled' | 'used' | 'expired';
       whole?: '1';
     };
     data: RedemptionCodePage;
   };
-  'GET /api/redemption/{id}': { params: { id: string }; data: RedemptionCode };
-  'DELETE /api/redemption/{id}': { params: { id: string }; data: null };
-  'GET /api/reset_password': { search: { email: string }; data: null };
+  'GET /api/redemption/{id}': { params: { id: number }; data: RedemptionCode };
+  'DELETE /api/redemption/{id}': { params: { id: number }; data: null };
+  'GET /api/reset_password': { search: { email: string; turnstile?: string }; data: null };
   'GET /api/service-token/': { data: ServiceToken[] };
   'POST /api/service-token/': {
     body: {
@@ -693,12 +743,12 @@ export interface Operations {
     };
     data: NewServiceToken;
   };
-  'DELETE /api/service-token/{id}': { params: { id: string }; data: null };
+  'DELETE /api/service-token/{id}': { params: { id: number }; data: null };
   'GET /api/setup': { data: { status: true; root_init: true; database_type: 'sqlite' } };
   'GET /api/status': { data: Status };
   'POST /api/subscription/admin/bind': { body: { user_id: number; plan: string }; data: SubscriptionState };
   'POST /api/subscription/admin/cancel': { body: { user_id: number }; data: SubscriptionState };
-  'GET /api/subscription/admin/users/{id}': { params: { id: string }; data: SubscriptionState };
+  'GET /api/subscription/admin/users/{id}': { params: { id: number }; data: SubscriptionState };
   'POST /api/subscription/alipay/pay': {
     body: PlanOrderRequest;
     data: {
@@ -714,8 +764,11 @@ export interface Operations {
   'POST /api/subscription/balance/pay': {
     body: {
       /** Its name. */
-      plan?: string;
-      /** Same as plan. */
+      plan: string;
+      /**
+       * @deprecated
+       * The same as plan.
+       */
       plan_id?: string;
     };
     data: Order;
@@ -856,6 +909,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       format?: 'json' | 'csv';
       sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
@@ -870,7 +924,7 @@ export interface Operations {
       name: string;
       /** Expiry, Unix seconds in the future; -1: never. */
       expired_time?: number;
-      /** The amount that it may spend from now on, in quota units. */
+      /** The amount that it may spend from now on, running calls included, in quota units. If used_quota and held_quota of the record are sent along, it is the amount that was left then: what calls have spent since is not returned. */
       remain_quota?: number;
       /** Limited only by the user's balance. Default: true unless remain_quota is set. */
       unlimited_quota?: boolean;
@@ -880,6 +934,8 @@ export interface Operations {
       model_limits?: string;
       /** Allowed addresses and networks (10.0.0.0/8), one per line; empty: all. */
       allow_ips?: string | null;
+      /** The group of channels that it uses; empty: that of its user. Users may choose the groups that GET /api/user/self/groups lists, administrators any. */
+      group?: string | null;
       /** Limits of this key, in addition to those of all keys: one for all calls, and one for each model or pattern. */
       limits?: {
         /** A model, or a pattern such as `gpt-*`, whose models share the limits; empty: all calls of the key. */
@@ -904,8 +960,6 @@ export interface Operations {
       /** Read-only: send it unchanged, or omit it. */
       created_time?: { [k: string]: unknown };
       /** Read-only: send it unchanged, or omit it. */
-      group?: { [k: string]: unknown };
-      /** Read-only: send it unchanged, or omit it. */
       cross_group_retry?: { [k: string]: unknown };
       /** Read-only: send it unchanged, or omit it. */
       auto_groups?: { [k: string]: unknown };
@@ -913,12 +967,14 @@ export interface Operations {
       DeletedAt?: { [k: string]: unknown };
       /** Counted by the gateway; ignored. */
       accessed_time?: { [k: string]: unknown };
-      /** Counted by the gateway; ignored. */
+      /** Counted by the gateway: it says from when the remain_quota that is sent along is. */
       used_quota?: { [k: string]: unknown };
+      /** Counted by the gateway: it says from when the remain_quota that is sent along is. */
+      held_quota?: { [k: string]: unknown };
       /** For administrators: the owner, a user with a role below yours. Omitted or 0: yourself. */
       user_id?: number;
       /** Assigned by the gateway: 0, or omitted. */
-      id?: 0;
+      id?: number;
       /** 1 enabled, 2 disabled. Default: 1. */
       status?: 1 | 2;
     };
@@ -930,7 +986,7 @@ export interface Operations {
       name?: string;
       /** Expiry, Unix seconds in the future; -1: never. */
       expired_time?: number;
-      /** The amount that it may spend from now on, in quota units. */
+      /** The amount that it may spend from now on, running calls included, in quota units. If used_quota and held_quota of the record are sent along, it is the amount that was left then: what calls have spent since is not returned. */
       remain_quota?: number;
       /** Limited only by the user's balance. Default: true unless remain_quota is set. */
       unlimited_quota?: boolean;
@@ -940,6 +996,8 @@ export interface Operations {
       model_limits?: string;
       /** Allowed addresses and networks (10.0.0.0/8), one per line; empty: all. */
       allow_ips?: string | null;
+      /** The group of channels that it uses; empty: that of its user. Users may choose the groups that GET /api/user/self/groups lists, administrators any. */
+      group?: string | null;
       /** Limits of this key, in addition to those of all keys: one for all calls, and one for each model or pattern. */
       limits?: {
         /** A model, or a pattern such as `gpt-*`, whose models share the limits; empty: all calls of the key. */
@@ -964,8 +1022,6 @@ export interface Operations {
       /** Read-only: send it unchanged, or omit it. */
       created_time?: { [k: string]: unknown };
       /** Read-only: send it unchanged, or omit it. */
-      group?: { [k: string]: unknown };
-      /** Read-only: send it unchanged, or omit it. */
       cross_group_retry?: { [k: string]: unknown };
       /** Read-only: send it unchanged, or omit it. */
       auto_groups?: { [k: string]: unknown };
@@ -973,12 +1029,14 @@ export interface Operations {
       DeletedAt?: { [k: string]: unknown };
       /** Counted by the gateway; ignored. */
       accessed_time?: { [k: string]: unknown };
-      /** Counted by the gateway; ignored. */
+      /** Counted by the gateway: it says from when the remain_quota that is sent along is. */
       used_quota?: { [k: string]: unknown };
+      /** Counted by the gateway: it says from when the remain_quota that is sent along is. */
+      held_quota?: { [k: string]: unknown };
       /** For administrators: the owner, a user with a role below yours. Omitted or 0: yourself. */
       user_id?: number;
       id: number;
-      /** 1 enabled, 2 disabled; 3 and 4 are ignored. */
+      /** 1 enabled, 2 disabled; 3 and 4 are ignored, and with `status_only` refused. */
       status?: 1 | 2 | 3 | 4;
     };
     data: Key;
@@ -991,6 +1049,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       format?: 'json' | 'csv';
       sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
@@ -1014,6 +1073,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       keyword?: string;
       token?: string;
       user_id?: number;
@@ -1022,17 +1082,17 @@ export interface Operations {
     };
     data: OwnedKeyPage;
   };
-  'GET /api/token/{id}': { params: { id: string }; data: Key };
-  'DELETE /api/token/{id}': { params: { id: string }; data: null };
+  'GET /api/token/{id}': { params: { id: number }; data: Key };
+  'DELETE /api/token/{id}': { params: { id: number }; data: null };
   'POST /api/token/{id}/key': {
-    params: { id: string };
+    params: { id: number };
     body: {
       /** How long the old secret stays valid; default: not at all. */
       grace_seconds?: number;
     };
     data: Key;
   };
-  'GET /api/token/{id}/limits': { params: { id: string }; data: KeyLimitUsage[] };
+  'GET /api/token/{id}/limits': { params: { id: number }; data: KeyLimitUsage[] };
   'GET /api/usage/self/sums': {
     search: {
       start_timestamp?: number;
@@ -1109,7 +1169,10 @@ export interface Operations {
         total_available: number;
         /** Limited only by the user's balance. */
         unlimited_quota: boolean;
-        model_limits?: { [k: string]: true };
+        model_limits?: {
+          /** Always true. */
+          [k: string]: boolean;
+        };
         model_limits_enabled?: boolean;
         /** Unix seconds; 0: never. */
         expires_at?: number;
@@ -1146,6 +1209,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       sort?:
         | 'id'
         | '-id'
@@ -1173,6 +1237,7 @@ export interface Operations {
   'POST /api/user/': {
     body: {
       username: string;
+      /** 8 to 256 characters; common passwords are refused. */
       password: string;
       /** Empty: unchanged. */
       display_name?: string;
@@ -1180,7 +1245,7 @@ export interface Operations {
       role?: 1 | 10;
       /** Counts as verified. */
       email?: string;
-      /** A free text that groups accounts. */
+      /** The group of the account: of channels, if the configuration has `groups`; otherwise a free text. */
       group?: string;
       /** Never shown to the user. */
       remark?: string;
@@ -1193,11 +1258,11 @@ export interface Operations {
       username?: string;
       /** Empty: unchanged. */
       display_name?: string;
-      /** Empty: unchanged. Requires a verification (POST /api/verify). */
+      /** Empty: unchanged; otherwise 8 to 256 characters. Requires a verification (POST /api/verify). */
       password?: string;
       /** Counts as verified; empty: none. Requires a verification (POST /api/verify). */
       email?: string | null;
-      /** A free text that groups accounts. */
+      /** The group of the account: of channels, if the configuration has `groups`; otherwise a free text. */
       group?: string;
       /** Never shown to the user. */
       remark?: string;
@@ -1227,6 +1292,8 @@ export interface Operations {
       bindings?: { [k: string]: unknown };
       /** Counted by the gateway; ignored. */
       used_quota?: { [k: string]: unknown };
+      /** Counted by the gateway; ignored. */
+      held_quota?: { [k: string]: unknown };
       /** Counted by the gateway; ignored. */
       last_login_at?: { [k: string]: unknown };
       /** Counted by the gateway; ignored. */
@@ -1365,7 +1432,15 @@ export interface Operations {
       }[];
     }[];
   };
-  'GET /api/user/groups': { data: { [k: string]: { ratio?: number; desc?: string } } };
+  'GET /api/user/groups': {
+    data: {
+      [k: string]: {
+        /** The price factor for you; `auto`: that of the group that serves the call. */
+        ratio?: number | string;
+        desc?: string;
+      };
+    };
+  };
   'POST /api/user/invitation': {
     body: {
       /** Default: `console.invitations.days` of gateway.yaml. */
@@ -1399,10 +1474,11 @@ export interface Operations {
     };
     data: Invited[];
   };
-  'DELETE /api/user/invitations/{id}': { params: { id: string }; data: null };
-  'POST /api/user/invitations/{id}/resend': { params: { id: string }; data: Invited };
+  'DELETE /api/user/invitations/{id}': { params: { id: number }; data: null };
+  'POST /api/user/invitations/{id}/resend': { params: { id: number }; data: Invited };
   'GET /api/user/invoice': { search: { trade_no: string; number?: string; lang?: 'en' | 'zh' }; data: string };
   'POST /api/user/login': {
+    search: { turnstile?: string };
     body: {
       /** The user name or email address. */
       username: string;
@@ -1421,6 +1497,7 @@ export interface Operations {
     data: SignedIn;
   };
   'GET /api/user/logout': { data: null };
+  'POST /api/user/logout': { data: null };
   'POST /api/user/manage': {
     body: UserAction;
     data: {
@@ -1428,6 +1505,12 @@ export interface Operations {
       status: 1 | 2;
       /** The new balance in quota units. */
       quota: number;
+      /** Taken from the balance at once; below zero: added to it. */
+      taken_quota: number;
+      /** Reserved for running calls: it cannot be taken at once. */
+      held_quota: number;
+      /** Owed: it is paid as soon as running calls return what they do not cost, or by the next credit. */
+      debt: number;
     };
   };
   'GET /api/user/models': { data: string[] };
@@ -1457,9 +1540,10 @@ export interface Operations {
     data: { [k: string]: string };
   };
   'POST /api/user/register': {
+    search: { turnstile?: string };
     body: {
       username: string;
-      /** 8 to 256 characters. */
+      /** 8 to 256 characters; common passwords are refused. */
       password: string;
       /** Repeats the password, or omitted. */
       password2?: string;
@@ -1476,9 +1560,10 @@ export interface Operations {
   };
   'POST /api/user/reset': {
     body: {
+      /** The email address of the user; if the account has none, the user name. */
       email: string;
       token: string;
-      /** Omitted: a random one is created and returned. */
+      /** 8 to 256 characters; common passwords are refused. Omitted: a random one is created and returned. */
       password?: string;
     };
     /** The created password; null if the request had one. */
@@ -1490,6 +1575,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       sort?:
         | 'id'
         | '-id'
@@ -1519,7 +1605,7 @@ export interface Operations {
     body: {
       username?: string;
       display_name?: string;
-      /** The new password; empty: unchanged. Ends all other sessions. */
+      /** The new password; empty: unchanged, otherwise 8 to 256 characters. Ends all other sessions. */
       password?: string;
       /** The current password; required to change it. */
       original_password?: string;
@@ -1531,17 +1617,25 @@ export interface Operations {
     data: null;
   };
   'DELETE /api/user/self': { data: null };
-  'GET /api/user/self/groups': { data: { [k: string]: { ratio?: number; desc?: string } } };
+  'GET /api/user/self/groups': {
+    data: {
+      [k: string]: {
+        /** The price factor for you; `auto`: that of the group that serves the call. */
+        ratio?: number | string;
+        desc?: string;
+      };
+    };
+  };
   'GET /api/user/sessions': { data: OwnSession[] };
   'POST /api/user/sessions/revoke-others': { data: { revoked_count: number } };
-  'DELETE /api/user/sessions/{id}': { params: { id: string }; data: { revoked_sid: string; current: boolean } };
+  'DELETE /api/user/sessions/{id}': { params: { id: number }; data: { revoked_sid: string; current: boolean } };
   'PUT /api/user/setting': {
     body: {
       /** How notifications are sent. */
       notify_type?: 'email' | 'webhook';
       /** Quota units; a notification is sent when the balance falls below it. Null: none is sent. */
       quota_warning_threshold?: number | null;
-      /** Empty or null removes it. */
+      /** A URL that begins with https:// or http://. Empty or null removes it. */
       webhook_url?: string | null;
       /** Signs webhook notifications. Empty: unchanged; null removes it. Never returned. */
       webhook_secret?: string | null;
@@ -1609,6 +1703,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       sort?: 'id' | '-id' | 'money' | '-money' | 'status' | '-status' | 'complete_time' | '-complete_time';
       format?: 'json' | 'csv';
       keyword?: string;
@@ -1635,6 +1730,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      before_id?: number;
       sort?: 'id' | '-id' | 'money' | '-money' | 'status' | '-status' | 'complete_time' | '-complete_time';
       format?: 'json' | 'csv';
       keyword?: string;
@@ -1646,14 +1742,14 @@ export interface Operations {
   'GET /api/user/topup/status': { search: { trade_no: string }; data: Order };
   'GET /api/user/unbind/{provider}': { params: { provider: string }; data: null };
   'DELETE /api/user/unbind/{provider}': { params: { provider: string }; data: null };
-  'GET /api/user/{id}': { params: { id: string }; data: UserDetail };
-  'DELETE /api/user/{id}': { params: { id: string }; data: null };
-  'DELETE /api/user/{id}/2fa': { params: { id: string }; data: null };
-  'DELETE /api/user/{id}/bindings/{type}': { params: { id: string; type: string }; data: null };
-  'DELETE /api/user/{id}/reset_passkey': { params: { id: string }; data: null };
-  'GET /api/user/{id}/sessions': { params: { id: string }; data: UserSession[] };
-  'DELETE /api/user/{id}/sessions': { params: { id: string }; data: number };
-  'DELETE /api/user/{id}/sessions/{session}': { params: { id: string; session: string }; data: null };
+  'GET /api/user/{id}': { params: { id: number }; search: { deleted?: 'also' }; data: UserDetail };
+  'DELETE /api/user/{id}': { params: { id: number }; data: null };
+  'DELETE /api/user/{id}/2fa': { params: { id: number }; data: null };
+  'DELETE /api/user/{id}/bindings/{type}': { params: { id: number; type: string }; data: null };
+  'DELETE /api/user/{id}/reset_passkey': { params: { id: number }; data: null };
+  'GET /api/user/{id}/sessions': { params: { id: number }; data: UserSession[] };
+  'DELETE /api/user/{id}/sessions': { params: { id: number }; data: number };
+  'DELETE /api/user/{id}/sessions/{session}': { params: { id: number; session: number }; data: null };
   'GET /api/vendor/': { data: Channel[] };
   'GET /api/vendor/routes': { data: ModelRoute[] };
   'POST /api/vendor/{name}/test': {
@@ -1664,13 +1760,13 @@ export interface Operations {
     };
     data: ChannelTest;
   };
-  'GET /api/verification': { search: { email: string }; data: null };
+  'GET /api/verification': { search: { email: string; turnstile?: string }; data: null };
   'POST /api/verify': {
     body: {
       method: '2fa' | 'passkey' | 'password';
-      /** With `2fa`: a code of the authenticator, or a backup code. */
+      /** Required with `2fa`: a code of the authenticator, or a backup code. */
       code?: string;
-      /** With `password`, for accounts without a second factor. */
+      /** Required with `password`, for accounts without a second factor. */
       password?: string;
       /** Ignored: a verification is valid for all operations. */
       scope?: { [k: string]: unknown };
@@ -1699,12 +1795,12 @@ export interface Alerts {
   } | null;
 }
 export interface OpenAlert {
-  title: string;
   /** Identifies it: `budget key-day 7`, `vendor main`. */
   subject: string;
   kind: 'budget' | 'vendor' | 'price' | 'disk' | 'backup';
   /** The percentage that a budget has reached; 100 for every other kind. */
   level: number;
+  title: string;
   text: string;
   /** What it says as data, for other languages: `about` (budget, credential, circuit, price, disk, backup-failed, backup-overdue) and what belongs to it. Empty for alerts of older releases. */
   facts: { [k: string]: string | number };
@@ -1714,7 +1810,6 @@ export interface OpenAlert {
   resets_at: number | null;
 }
 export interface AlertEvent {
-  title: string;
   /** Unix seconds. */
   at: number;
   kind: 'budget' | 'vendor' | 'price' | 'disk' | 'backup';
@@ -1723,6 +1818,7 @@ export interface AlertEvent {
   level: number;
   /** The condition has ended. */
   over: boolean;
+  title: string;
   text: string;
   /** What it says as data, for other languages: `about` (budget, credential, circuit, price, disk, backup-failed, backup-overdue) and what belongs to it. Empty for alerts of older releases. */
   facts: { [k: string]: string | number };
@@ -1885,8 +1981,11 @@ export interface ConfigTry {
   message: string;
 }
 export interface ConfigVersionPage {
+  /** The page, from 1. */
   page: number;
+  /** The maximum number of items of a page. */
   page_size: number;
+  /** The number of items of all pages. */
   total: number;
   items: ConfigVersion[];
 }
@@ -1932,7 +2031,7 @@ export interface Department {
   parent_id: number | null;
   /** The total budget in quota units; null: no limit. */
   quota: number | null;
-  /** The amount that its members and the departments below it have used. */
+  /** What calls of its members cost while they were members, departments below included; with or without a budget. */
   used_quota: number;
   /** The budget of a calendar month (UTC), in quota units; null: no limit. */
   monthly_quota: number | null;
@@ -1951,7 +2050,7 @@ export interface DepartmentNode {
   parent_id: number | null;
   /** The total budget in quota units; null: no limit. */
   quota: number | null;
-  /** The amount that its members and the departments below it have used. */
+  /** What calls of its members cost while they were members, departments below included; with or without a budget. */
   used_quota: number;
   /** The budget of a calendar month (UTC), in quota units; null: no limit. */
   monthly_quota: number | null;
@@ -1963,7 +2062,7 @@ export interface DepartmentNode {
   created_at: number;
   /** Unix seconds. */
   updated_at: number;
-  /** Used of this calendar month's budget (UTC), departments below included; 0 without a budget. */
+  /** What calls of its members cost in this calendar month (UTC), departments below included; with or without a budget. */
   monthly_used_quota: number;
   /** Direct members. */
   member_count: number;
@@ -1981,9 +2080,13 @@ export interface User {
   /** Verified; empty if there is none. */
   email: string;
   group: string;
-  /** The balance in quota units; 0 if it is unlimited. */
+  /** The balance in quota units; negative: owed, more than running calls hold; 0 if it is unlimited. */
   quota: number;
   used_quota: number;
+  /** Reserved for running calls: what they do not cost comes back. */
+  held_quota: number;
+  /** Debt in quota units; calls are refused until it is paid, at first from what running calls return. */
+  debt: number;
   unlimited_quota: boolean;
   remark: string;
   department_id: number | null;
@@ -1995,6 +2098,103 @@ export interface User {
   last_login_at: number;
   /** When it was deleted, ISO 8601; null: it is not deleted. */
   DeletedAt: string | null;
+}
+export interface ImportRun {
+  /** none: there was no import in the console. */
+  state: 'none' | 'running' | 'done' | 'failed';
+  step: 'reading' | 'checking' | 'writing' | 'configuring';
+  /** Unix seconds. */
+  started_at: number | null;
+  program: string;
+  /** Without a password. */
+  source: string;
+  dry_run: boolean;
+  /** Why it failed. */
+  reason: string | null;
+  /** There are links or keys to hand out. */
+  handouts: boolean;
+  /** The report; null: the import has not ended. */
+  report: {
+    /** One line. */
+    summary: string;
+    /** Recorded calls that were computed again with the imported prices; null: none were. */
+    proof: {
+      calls: number;
+      /** Those that cost the same here. */
+      equal: number;
+      /** Quota units. */
+      there: number;
+      here: number;
+      models: {
+        model: string;
+        group: string | null;
+        calls: number;
+        equal: number;
+        /** Quota units. */
+        there: number;
+        here: number;
+      }[];
+      /** Why the others differ, the most frequent first. */
+      causes: { cause: string; calls: number }[];
+      /** The first. */
+      differences: {
+        id: string;
+        model: string;
+        /** Quota units. */
+        there: number;
+        here: number;
+        cause: string;
+      }[];
+    } | null;
+    /** By kind of thing. */
+    counts: { kind: string; there: number; new: number; changed: number; unchanged: number; left: number }[];
+    sums: {
+      there: {
+        /** Sum of positive balances, in quota units. */
+        balances: number;
+        debts: number;
+        /** Sum of what keys may still spend. */
+        key_limits: number;
+      };
+      /** Null: they were not computed. */
+      here: {
+        /** Sum of positive balances, in quota units. */
+        balances: number;
+        debts: number;
+        /** Sum of what keys may still spend. */
+        key_limits: number;
+      } | null;
+    };
+    /** What needs a decision before the switch. */
+    decide: ImportNotes[];
+    /** What is here, but not as it was. */
+    changed: ImportNotes[];
+    /** What was not taken over. */
+    left: ImportNotes[];
+    configuration: {
+      applied: boolean;
+      /** The version of the configuration that was saved; null: none. */
+      version: number | null;
+      changes: {
+        kind: string;
+        name: string;
+        /** differs: another value is here, and stays. */
+        state: 'new' | 'changed' | 'unchanged' | 'differs';
+        text: string;
+      }[];
+    };
+    /** Imported prices that differ from list prices. */
+    price_differences: { model: string; text: string }[];
+  } | null;
+}
+export interface ImportNotes {
+  /** The table or option it is about, or `gateway.yaml`. */
+  where: string;
+  why: string;
+  /** The first 20 things. */
+  what: string[];
+  /** All of them, in rows or values. */
+  count: number;
 }
 export interface LogPage {
   page: number;
@@ -2133,7 +2333,13 @@ export interface CallDetail {
   /** The `x-request-id` that the client sent. */
   client_request_id: string | null;
   /** Upstream attempts: channel, status, failure and duration; for administrators also the upstream model and the reason. */
-  attempts: { [k: string]: unknown }[];
+  attempts: {
+    /** The channel. */
+    channel: string;
+    /** The duration in milliseconds; null: not recorded. */
+    ms: number | null;
+    [k: string]: unknown;
+  }[];
   /** Warnings of the translation, as in the header `x-turnpike-translation`. */
   translation: string[];
   /** Its tags: `team=a`. */
@@ -2389,6 +2595,14 @@ export interface ModelCard {
   /** degraded: some of its channels fail, or a fallback serves it. down: no channel can serve it. */
   health: 'well' | 'degraded' | 'down';
   recent: RecentAttempts;
+  /** Your groups of channels that serve it, with their price factors; null: there are no groups. */
+  groups:
+    | {
+        name: string;
+        /** A decimal number; null: that of the group that serves the call. */
+        factor: string | null;
+      }[]
+    | null;
   /** For administrators: the channels that serve it; otherwise null. */
   channels: { name: string; vendor: string; state: 'closed' | 'open' | 'half-open' }[] | null;
 }
@@ -2541,8 +2755,11 @@ export interface PriceUpdate {
   };
 }
 export interface RedemptionCodePage {
+  /** The page, from 1. */
   page: number;
+  /** The maximum number of items of a page. */
   page_size: number;
+  /** The number of items of all pages. */
   total: number;
   items: RedemptionCode[];
 }
@@ -2566,9 +2783,9 @@ export interface RedemptionCode {
   used_user_id: number;
   /** Empty: not used. */
   used_username: string;
-  /** Unix seconds; 0: never. */
+  /** Unix seconds, in a request in the future; 0: never. */
   expired_time: number;
-  count?: 0;
+  count?: number;
 }
 export interface ServiceToken {
   id: number;
@@ -2598,7 +2815,7 @@ export interface ServiceToken {
     | 'config:read'
     | 'config:write'
   )[];
-  /** Addresses and networks from which it is accepted; empty: any. */
+  /** Addresses and networks (10.0.0.0/8) from which it is accepted; empty: any. */
   addresses: string[];
   made_by: number;
   made_by_name: string;
@@ -2640,7 +2857,7 @@ export interface NewServiceToken {
     | 'config:read'
     | 'config:write'
   )[];
-  /** Addresses and networks from which it is accepted; empty: any. */
+  /** Addresses and networks (10.0.0.0/8) from which it is accepted; empty: any. */
   addresses: string[];
   made_by: number;
   made_by_name: string;
@@ -2689,49 +2906,73 @@ export interface Status {
   /** Separated by commas. */
   passkey_origins: string;
   passkey_allow_insecure?: boolean;
-  password_login_enabled?: true;
-  setup?: true;
-  display_in_currency?: true;
+  /** Always true. */
+  password_login_enabled?: boolean;
+  /** Always true. */
+  setup?: boolean;
+  /** Always true. */
+  display_in_currency?: boolean;
   quota_display_type?: 'USD';
-  usd_exchange_rate?: 1;
+  usd_exchange_rate?: number;
   passkey_user_verification?: 'required';
   passkey_attachment?: '';
-  announcements_enabled?: false;
-  api_info_enabled?: false;
-  chats?: [];
+  /** Always false. */
+  announcements_enabled?: boolean;
+  /** Always false. */
+  api_info_enabled?: boolean;
+  chats?: unknown[];
   data_export_default_time?: 'hour';
-  checkin_enabled?: false;
-  custom_currency_exchange_rate?: 1;
+  /** Always false. */
+  checkin_enabled?: boolean;
+  custom_currency_exchange_rate?: number;
   custom_currency_symbol?: '';
-  default_collapse_sidebar?: false;
-  default_use_auto_group?: false;
-  demo_site_enabled?: false;
+  /** Always false. */
+  default_collapse_sidebar?: boolean;
+  /** Always false. */
+  default_use_auto_group?: boolean;
+  /** Always false. */
+  demo_site_enabled?: boolean;
   discord_client_id?: '';
-  discord_oauth?: false;
+  /** Always false. */
+  discord_oauth?: boolean;
   docs_link?: '';
-  enable_batch_update?: false;
-  enable_data_export?: false;
-  enable_drawing?: false;
-  enable_task?: false;
-  faq_enabled?: false;
+  /** Always false. */
+  enable_batch_update?: boolean;
+  /** Always false. */
+  enable_data_export?: boolean;
+  /** Always false. */
+  enable_drawing?: boolean;
+  /** Always false. */
+  enable_task?: boolean;
+  /** Always false. */
+  faq_enabled?: boolean;
   footer_html?: '';
   linuxdo_client_id?: '';
-  linuxdo_minimum_trust_level?: 0;
-  linuxdo_oauth?: false;
+  linuxdo_minimum_trust_level?: number;
+  /** Always false. */
+  linuxdo_oauth?: boolean;
   logo?: '';
-  mj_notify_enabled?: false;
-  privacy_policy_enabled?: false;
-  self_use_mode_enabled?: false;
+  /** Always false. */
+  mj_notify_enabled?: boolean;
+  /** Always false. */
+  privacy_policy_enabled?: boolean;
+  /** Always false. */
+  self_use_mode_enabled?: boolean;
   HeaderNavModules?: '';
   SidebarModulesAdmin?: '';
   telegram_bot_name?: '';
-  telegram_oauth?: false;
+  /** Always false. */
+  telegram_oauth?: boolean;
   theme?: 'default';
-  turnstile_check?: false;
+  /** Always false. */
+  turnstile_check?: boolean;
   turnstile_site_key?: '';
-  uptime_kuma_enabled?: false;
-  user_agreement_enabled?: false;
-  wechat_login?: false;
+  /** Always false. */
+  uptime_kuma_enabled?: boolean;
+  /** Always false. */
+  user_agreement_enabled?: boolean;
+  /** Always false. */
+  wechat_login?: boolean;
   wechat_qrcode?: '';
 }
 export interface SubscriptionState {
@@ -2767,8 +3008,11 @@ export interface SubscriptionWindow {
 }
 export interface PlanOrderRequest {
   /** Its name. */
-  plan?: string;
-  /** Same as plan. */
+  plan: string;
+  /**
+   * @deprecated
+   * The same as plan.
+   */
   plan_id?: string;
   /** The payment method, one of `pay_methods`. */
   payment_method?: string;
@@ -2816,14 +3060,15 @@ export interface Order {
   note: string;
 }
 export interface Plan {
-  title: string;
   /** Its name. */
   id: string;
+  title: string;
   /** Currency units; null: not for sale. */
   price_amount: number | null;
   duration_unit?: 'day';
   duration_value: number;
-  enabled?: true;
+  /** Always true. */
+  enabled?: boolean;
   /** Quota units; null: no limit. */
   daily_amount: number | null;
   /** Quota units; null: no limit. */
@@ -3205,8 +3450,11 @@ export interface UsageSums {
   completion_tokens: number;
 }
 export interface KeyPage {
+  /** The page, from 1. */
   page: number;
+  /** The maximum number of items of a page. */
   page_size: number;
+  /** The number of items of all pages. */
   total: number;
   items: Key[];
 }
@@ -3227,6 +3475,8 @@ export interface Key {
   /** The remaining amount, in quota units; 0 if it is unlimited. */
   remain_quota: number;
   used_quota: number;
+  /** Reserved for running calls: what they do not cost can be spent again. */
+  held_quota: number;
   /** Limited only by the user's balance. */
   unlimited_quota: boolean;
   model_limits_enabled: boolean;
@@ -3234,7 +3484,7 @@ export interface Key {
   model_limits: string;
   /** Allowed addresses and networks, one per line; empty: all. */
   allow_ips: string;
-  /** Always empty: prices and models are the same for all keys. */
+  /** The group of channels that it uses; empty: that of its user. */
   group: string;
   /** Translations that would change the answer are refused. */
   strict: boolean;
@@ -3270,8 +3520,11 @@ export interface KeyUsage {
   last_used_at: number | null;
 }
 export interface OwnedKeyPage {
+  /** The page, from 1. */
   page: number;
+  /** The maximum number of items of a page. */
   page_size: number;
+  /** The number of items of all pages. */
   total: number;
   items: OwnedKey[];
 }
@@ -3292,6 +3545,8 @@ export interface OwnedKey {
   /** The remaining amount, in quota units; 0 if it is unlimited. */
   remain_quota: number;
   used_quota: number;
+  /** Reserved for running calls: what they do not cost can be spent again. */
+  held_quota: number;
   /** Limited only by the user's balance. */
   unlimited_quota: boolean;
   model_limits_enabled: boolean;
@@ -3299,7 +3554,7 @@ export interface OwnedKey {
   model_limits: string;
   /** Allowed addresses and networks, one per line; empty: all. */
   allow_ips: string;
-  /** Always empty: prices and models are the same for all keys. */
+  /** The group of channels that it uses; empty: that of its user. */
   group: string;
   /** Translations that would change the answer are refused. */
   strict: boolean;
@@ -3340,8 +3595,11 @@ export interface UsageGroup {
   completion_tokens: number;
 }
 export interface UserPage {
+  /** The page, from 1. */
   page: number;
+  /** The maximum number of items of a page. */
   page_size: number;
+  /** The number of items of all pages. */
   total: number;
   items: User[];
 }
@@ -3386,8 +3644,11 @@ export interface TopUpRequest {
   pay_method_index?: { [k: string]: unknown };
 }
 export interface InvitationPage {
+  /** The page, from 1. */
   page: number;
+  /** The maximum number of items of a page. */
   page_size: number;
+  /** The number of items of all pages. */
   total: number;
   items: Invitation[];
 }
@@ -3436,9 +3697,9 @@ export interface UserAction {
   id: number;
   /** `delete`, roles and quota require a verification (POST /api/verify); only root changes roles. */
   action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
-  /** For add_quota: quota units. */
+  /** Required for add_quota: quota units; 0 only to override. */
   value?: number;
-  /** For add_quota: add to the balance, subtract (never below zero), or override it. Default: add. */
+  /** For add_quota: add to the balance, subtract (never below zero), or override it. Default: add. What running calls hold cannot be taken at once: it is owed, and paid when they end. */
   mode?: 'add' | 'subtract' | 'override';
   /** The reason, for the audit log. */
   reason?: string;
@@ -3455,14 +3716,20 @@ export interface PasskeyCredential {
   /** From `begin`; default: the cookie. */
   flow_token?: string;
   /** The browser's result as JSON; its members may also be at the top level. */
-  credential?: {};
+  credential: {};
   id?: string;
   rawId?: string;
   type?: string;
   response?: {};
-  /** Ignored. */
+  /**
+   * @deprecated
+   * Ignored.
+   */
   authenticatorAttachment?: { [k: string]: unknown };
-  /** Ignored. */
+  /**
+   * @deprecated
+   * Ignored.
+   */
   clientExtensionResults?: { [k: string]: unknown };
 }
 export interface Verified {
@@ -3487,9 +3754,13 @@ export interface Self {
   bindings?: { [k: string]: string };
   has_password?: boolean;
   group: string;
-  /** The balance in quota units; negative: debt; 0 if it is unlimited. */
+  /** The balance in quota units; negative: owed, more than running calls hold; 0 if it is unlimited. */
   quota: number;
   used_quota: number;
+  /** Reserved for running calls: what they do not cost comes back. */
+  held_quota?: number;
+  /** Debt in quota units; calls are refused until it is paid. */
+  debt?: number;
   /** All calls so far, refused ones included. */
   request_count?: number;
   unlimited_quota?: boolean;
@@ -3498,11 +3769,11 @@ export interface Self {
   sidebar_modules?: string;
   permissions?: {};
   aff_code?: '';
-  aff_count?: 0;
-  aff_history_quota?: 0;
-  aff_quota?: 0;
+  aff_count?: number;
+  aff_history_quota?: number;
+  aff_quota?: number;
   discord_id?: '';
-  inviter_id?: 0;
+  inviter_id?: number;
   linux_do_id?: '';
   stripe_customer?: '';
   telegram_id?: '';
@@ -3573,8 +3844,11 @@ export interface Statement {
   next: string | null;
 }
 export interface OrderPage {
+  /** The page, from 1. */
   page: number;
+  /** The maximum number of items of a page. */
   page_size: number;
+  /** The number of items of all pages. */
   total: number;
   items: Order[];
 }
@@ -3584,10 +3858,13 @@ export interface TopUpInfo {
   enable_stripe_topup: boolean;
   enable_creem_topup: boolean;
   enable_alipay_topup: boolean;
-  enable_waffo_topup?: false;
-  enable_waffo_pancake_topup?: false;
+  /** Always false. */
+  enable_waffo_topup?: boolean;
+  /** Always false. */
+  enable_waffo_pancake_topup?: boolean;
   enable_redemption: boolean;
-  payment_compliance_confirmed?: true;
+  /** Always true. */
+  payment_compliance_confirmed?: boolean;
   payment_compliance_terms_version?: string;
   pay_methods: { name: string; type: string; provider: string; color?: string; min_topup?: string }[];
   waffo_pay_methods?: unknown[];
@@ -3618,9 +3895,13 @@ export interface UserDetail {
   /** Verified; empty if there is none. */
   email: string;
   group: string;
-  /** The balance in quota units; 0 if it is unlimited. */
+  /** The balance in quota units; negative: owed, more than running calls hold; 0 if it is unlimited. */
   quota: number;
   used_quota: number;
+  /** Reserved for running calls: what they do not cost comes back. */
+  held_quota: number;
+  /** Debt in quota units; calls are refused until it is paid, at first from what running calls return. */
+  debt: number;
   unlimited_quota: boolean;
   remark: string;
   department_id: number | null;
@@ -3636,8 +3917,6 @@ export interface UserDetail {
   passkey: boolean;
   /** The linked OAuth providers. */
   bindings: string[];
-  /** Debt in quota units; its calls are refused until it is paid. */
-  debt: number;
 }
 export interface UserSession {
   id: number;
@@ -3713,7 +3992,8 @@ export interface ChannelTest {
   message: string;
 }
 export interface VerificationCeremony {
-  verified?: false;
+  /** Always false. */
+  verified?: boolean;
   /** The WebAuthn public key options as JSON, also in `publicKey` for clients that read them there. */
   options: { publicKey: {}; [k: string]: unknown };
   /** To be sent with the credential; default: the cookie. */

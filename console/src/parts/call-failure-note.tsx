@@ -4,8 +4,10 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { isAdmin, useSelf } from '../api/hooks.ts';
 import { IconAlertTriangle } from '../icons.ts';
+import { useFormat } from '../shell/format.ts';
 import { texts } from '../text.ts';
 import { type Cause, causeOf, type Refused, voiceOf } from './call-failure.ts';
+import { withMoney } from './with-money.ts';
 
 type TargetPage = 'keys' | 'wallet' | 'models' | 'vendors' | 'prices';
 
@@ -49,6 +51,8 @@ export function CallFailureNote({
   const cause = causeOf(refused);
   const place = PLACES[cause] ?? (isAdmin(self) ? ADMIN_PLACES[cause] : undefined);
   const { message, channel, retryAfter } = refused;
+  const voice = voiceOf(refused);
+  const format = useFormat();
   return (
     <Alert color={color} icon={<IconAlertTriangle />} title={title} p="xs" data-cause={cause}>
       <Stack gap={6}>
@@ -65,7 +69,10 @@ export function CallFailureNote({
         </Text>
         {message !== '' && cause !== 'network' && (
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {text.voices[voiceOf(refused)](message, isAdmin(self) ? channel : '')}
+            {text.voices[voice](
+              voice === 'gateway' ? withMoney(message, format.money) : message,
+              isAdmin(self) ? channel : '',
+            )}
           </Text>
         )}
         {children}

@@ -5,7 +5,7 @@ import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } fr
 import type { Refusal } from '../api/client.ts';
 import { IconChevronLeft, IconChevronRight } from '../icons.ts';
 import { useFormat } from '../shell/format.ts';
-import { texts } from '../text.ts';
+import { counted, texts } from '../text.ts';
 import { Loaded } from './notes.tsx';
 import { Muted } from './page.tsx';
 
@@ -13,7 +13,7 @@ const useText = texts({
   earlier: ['Previous page', '上一页'],
   later: ['Next page', '下一页'],
   perPage: ['Rows per page', '每页行数'],
-  rows: [(count: string) => `${count} rows`, (count: string) => `${count} 行`],
+  rows: [(count: string) => counted(count, 'row'), (count: string) => `${count} 行`],
   range: [
     (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
     (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
@@ -109,7 +109,7 @@ export function DataTable<Row>({
                       {cell(row)}
                     </OpenButton>
                   ) : (
-                    cell(row)
+                    wholeName(cell(row))
                   )}
                 </Table.Td>
               ))}
@@ -147,6 +147,11 @@ function Heading<Row>({
       </UnstyledButton>
     </Table.Th>
   );
+}
+
+/** A text of one word is a name, and stays whole. */
+function wholeName(content: ReactNode): ReactNode {
+  return typeof content === 'string' && /^\S+$/.test(content) ? <span className="name">{content}</span> : content;
 }
 
 /** A name that opens a row. With an address it is a link: a plain click opens the row, any other click does what browsers do. */

@@ -42,6 +42,7 @@ export const useOrderText = texts({
     stripe: ['Stripe', 'Stripe'],
     alipay: ['Alipay', '支付宝'],
     epay: ['Epay', '易支付'],
+    imported: ['Imported', '导入'],
     creem: ['Creem', 'Creem'],
     balance: ['Balance', '余额'],
   },
@@ -133,8 +134,8 @@ export function OrderFacts({ order, more }: { readonly order: Order; readonly mo
 export function InvoiceButton({ order, of }: { readonly order: Order; readonly of: 'own' | 'all' }) {
   const text = useOrderText();
   const language = useLanguage();
-  // What the balance pays for was invoiced when the balance was bought.
-  if (order.complete_time === 0 || order.currency === '') return null;
+  // What the balance pays for was invoiced when the balance was bought; what another gateway sold, by that one.
+  if (order.complete_time === 0 || order.currency === '' || order.payment_provider === 'imported') return null;
   const path = of === 'own' ? '/api/user/invoice' : '/api/user/topup/invoice';
   const search = new URLSearchParams({ trade_no: order.trade_no, lang: language });
   return (

@@ -39,7 +39,11 @@ export function PersonSelect({
     { search: { keyword: isSearching ? keyword : '', page_size: MOST } },
     { staleTime: 30_000, ...KEEPS_DATA },
   );
-  const chosen = useApi('GET /api/user/{id}', { params: { id: value } }, { enabled: value !== '', staleTime: 60_000 });
+  const chosen = useApi(
+    'GET /api/user/{id}',
+    { params: { id: value }, search: { deleted: 'also' } },
+    { enabled: value !== '', staleTime: 60_000 },
+  );
   const offered = data?.items.map(({ id, username, display_name }) => named(id, username, display_name)) ?? [];
   const selected =
     value !== '' && !offered.some((each) => each.value === value)

@@ -2,6 +2,7 @@
 import { useContext } from 'react';
 import { useStatus } from '../api/hooks.ts';
 import { LanguageContext } from '../text.ts';
+import { durationText } from './duration.ts';
 import { HOUR_CYCLE, timeZoneOf, ZoneContext } from './zone.ts';
 
 const SECOND = 1_000;
@@ -104,15 +105,7 @@ function makeFormat(locale: string, perUnit: number, zone: string): Format {
     number: (value) => numbers.format(value),
     short: (value) => by('short', { notation: 'compact', maximumFractionDigits: 1 }).format(value),
     percent: (share) => by('percent', { style: 'percent', maximumFractionDigits: 1 }).format(share),
-    duration(ms) {
-      if (ms < 1_000) return plain(Math.round(ms), 'millisecond');
-      if (ms < 60_000) return plain(ms / 1_000, 'second', 1);
-      if (ms < 3_600_000)
-        return `${plain(Math.floor(ms / 60_000), 'minute')} ${plain(Math.floor(ms / 1_000) % 60, 'second')}`;
-      if (ms < 86_400_000)
-        return `${plain(Math.floor(ms / 3_600_000), 'hour')} ${plain(Math.floor(ms / 60_000) % 60, 'minute')}`;
-      return `${plain(Math.floor(ms / 86_400_000), 'day')} ${plain(Math.floor(ms / 3_600_000) % 24, 'hour')}`;
-    },
+    duration: (ms) => durationText(ms, plain),
     bytes(count) {
       const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
       const at = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));

@@ -37,10 +37,13 @@ const REQUEST_ID = /^[0-9a-v]{26}$/;
 export default function Palette({
   pages,
   opened,
+  takeTyped,
   onClose,
 }: {
   readonly pages: readonly PageName[];
   readonly opened: boolean;
+  /** Returns what was typed before the palette had the focus. */
+  takeTyped(): string;
   onClose(): void;
 }) {
   const text = useText();
@@ -49,7 +52,10 @@ export default function Palette({
   const [, go] = useLocation();
   const [query, setQuery] = useState('');
   useEffect(() => {
-    if (opened) actions.open();
+    if (!opened) return;
+    // Reopened while it closes, it would still have its last query.
+    setQuery('');
+    actions.open();
   }, [opened]);
   const found = useFound(query, admin);
   const groups: SpotlightActionGroupData[] = [
@@ -98,6 +104,10 @@ export default function Palette({
       maxHeight="60vh"
       searchProps={{
         placeholder: ask,
+        onFocus: () => {
+          const typed = takeTyped();
+          if (typed !== '') setQuery(typed);
+        },
         'aria-label': ask,
         rightSectionWidth: 0,
         rightSection: (

@@ -36,6 +36,7 @@ import { Money } from '../parts/values.tsx';
 import { chosenLanguage, LanguageContext, texts } from '../text.ts';
 import { Boundary } from './boundary.tsx';
 import { fetched } from './fetched.tsx';
+import { useTypedAhead } from './typed-ahead.ts';
 import { LOCAL_ZONE, timeZoneOf, ZONES, ZoneContext } from './zone.ts';
 
 const Palette = fetched(() => import('./palette.tsx'));
@@ -81,6 +82,7 @@ export function Shell({
   const main = useRef<HTMLElement>(null);
   const burger = useRef<HTMLButtonElement>(null);
   useMenuFocus();
+  const takeTyped = useTypedAhead(palette === 'open');
   useHotkeys([['mod+K', () => setPalette('open')]], []);
   useLanguageOfEmails(self);
   const before = useRef(path);
@@ -158,7 +160,12 @@ export function Shell({
           }}
         >
           <Suspense>
-            <Palette pages={pages} opened={palette === 'open'} onClose={() => setPalette('closed')} />
+            <Palette
+              pages={pages}
+              opened={palette === 'open'}
+              takeTyped={takeTyped}
+              onClose={() => setPalette('closed')}
+            />
           </Suspense>
         </Boundary>
       )}

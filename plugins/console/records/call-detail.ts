@@ -4,7 +4,7 @@ import type { StoredBlock, StoredContent } from '../../../core/contracts/prompts
 import { RATE_NAMES, RATES } from '../../../core/contracts/rates.ts';
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
 import type { Host, Usage } from '../../../core/plugin.ts';
-import { boolean, integer, listOf, number, object, objectOrNull, record, text } from '../schemas.ts';
+import { boolean, integer, listOf, number, object, objectOrNull, partly, record, text } from '../schemas.ts';
 import { lineSchema, notesOf, shownAttempts, shownLine, type Viewer } from './log-line.ts';
 import { createNames } from './names.ts';
 import { entriesSchema, receiptSchema, shownEntries, shownReceipt } from './receipt.ts';
@@ -87,7 +87,13 @@ const properties = {
     type: 'array',
     description:
       'Upstream attempts: channel, status, failure and duration; for administrators also the upstream model and the reason.',
-    items: { type: 'object', required: ['channel', 'ms'], additionalProperties: true },
+    items: {
+      ...partly(['channel', 'ms'], {
+        channel: { ...text, description: 'The channel.' },
+        ms: { type: ['number', 'null'], description: 'The duration in milliseconds; null: not recorded.' },
+      }),
+      additionalProperties: true,
+    },
   },
   translation: {
     type: 'array',

@@ -51,7 +51,11 @@ export const departmentProperties = {
   name: text,
   parent_id: { type: ['integer', 'null'] },
   quota: { type: ['integer', 'null'], description: 'The total budget in quota units; null: no limit.' },
-  used_quota: { ...integer, description: 'The amount that its members and the departments below it have used.' },
+  used_quota: {
+    ...integer,
+    description:
+      'What calls of its members cost while they were members, departments below included; with or without a budget.',
+  },
   monthly_quota: {
     type: ['integer', 'null'],
     description: 'The budget of a calendar month (UTC), in quota units; null: no limit.',

@@ -1,14 +1,14 @@
 /** The form of a key, and its conversion to the service's fields. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { KeyChanges, KeyRecord, NewKey } from '../../../core/contracts/keys.ts';
+import type { Balance } from '../../../core/contracts/ledger.ts';
+import { LATEST_MS } from '../../../core/sdk.ts';
 import { type ReadOnly, readOnly, readOnlyProperties } from '../read-only.ts';
 import type { Members } from '../schemas.ts';
 import { MOST_UNITS, microOf, secondsOf } from '../units.ts';
 import { NEVER, type ShownKey } from './key.ts';
 import { limitsForm, limitsOf } from './key-limits.ts';
 
-/** The end of the year 9999; -1 means never. */
-const LATEST_S = 253_402_300_799;
 const LONGEST_LIST = 32_768;
 
 export const keyFormProperties = {
@@ -16,14 +16,15 @@ export const keyFormProperties = {
   expired_time: {
     type: 'integer',
     minimum: NEVER,
-    maximum: LATEST_S,
+    maximum: LATEST_MS / 1_000,
     description: 'Expiry, Unix seconds in the future; -1: never.',
   },
   remain_quota: {
     type: 'integer',
     minimum: 0,
     maximum: MOST_UNITS,
-    description: 'The amount that it may spend from now on, in quota units.',
+    description:
+      'The amount that it may spend from now on, running calls included, in quota units. If used_quota and held_quota of the record are sent along, it is the amount that was left then: what calls have spent since is not returned.',
   },
   unlimited_quota: {
     type: 'boolean',
@@ -36,6 +37,12 @@ export const keyFormProperties = {
     maxLength: LONGEST_LIST,
     description: 'Allowed addresses and networks (10.0.0.0/8), one per line; empty: all.',
   },
+  group: {
+    type: ['string', 'null'],
+    maxLength: 64,
+    description:
+      'The group of channels that it uses; empty: that of its user. Users may choose the groups that GET /api/user/self/groups lists, administrators any.',
+  },
   limits: limitsForm,
   strict: { type: 'boolean', description: 'Refuse translations that would change the answer.' },
 } as const;
@@ -45,22 +52,31 @@ const MADE = 'The gateway generates it.';
 /** Members of the record that a form cannot set. */
 export const FIXED: ReadOnly = {
   ...readOnly(MADE, 'key', 'created_time'),
-  ...readOnly(
-    'Models and prices are the same for all keys: use model_limits to restrict a key.',
-    ...['group', 'cross_group_retry', 'auto_groups'],
-  ),
+  ...readOnly('Use a group with `of`, whose groups are tried in its order.', ...['cross_group_retry', 'auto_groups']),
   DeletedAt: 'DELETE /api/token/:id ends a key.',
 };
+/** The same without the section `groups`. */
+export const WITHOUT_GROUPS = readOnly(
+  'Models and prices are the same for all keys, because the configuration has no section `groups`.',
+  'group',
+);
 /** Members that calls change: the values that the client read may be outdated. */
 export const COUNTED: ReadOnly = {
   accessed_time: MADE,
   used_quota: 'Set remain_quota, the amount that a key may still spend.',
+  held_quota: 'Set remain_quota, the amount that a key may still spend.',
 };
 /** Members that clients send along from a record, or for features that do not exist. */
 export const fixedKeyProperties = {
   ...readOnlyProperties(FIXED),
   ...Object.fromEntries(
     Object.keys(COUNTED).map((name) => [name, { description: 'Counted by the gateway; ignored.' }]),
+  ),
+  ...Object.fromEntries(
+    ['used_quota', 'held_quota'].map((name) => [
+      name,
+      { description: 'Counted by the gateway: it says from when the remain_quota that is sent along is.' },
+    ]),
   ),
   user_id: {
     description: 'For administrators: the owner, a user with a role below yours. Omitted or 0: yourself.',
@@ -105,15 +121,29 @@ export function keyChangesOf(form: KeyForm, key: KeyRecord, nowMs: number): KeyC
 
 /**
  * The amount that the key may spend from now on, in micro-quota; null: limited only by the balance. Undefined if unchanged: clients send back the
- * value they read, and the key may have spent something since.
+ * record that they read, and the key may have spent something since. `balance`: the current one.
  */
-export function availableOf(form: KeyForm, current: ShownKey): bigint | null | undefined {
+export function availableOf(form: KeyForm, current: ShownKey, balance: Balance | undefined): bigint | null | undefined {
   const { remain_quota: remain, unlimited_quota: requested } = form;
   const unlimited = requested ?? (remain === undefined && current.unlimited_quota);
   if (unlimited) return current.unlimited_quota ? undefined : null;
   if (!current.unlimited_quota && (remain === undefined || remain === current.remain_quota)) return undefined;
   if (remain === undefined) throw withoutQuota();
-  return microOf(remain);
+  return current.unlimited_quota ? microOf(remain) : sinceRead({ ...form, remain }, current, balance);
+}
+
+/** The balance after a change of a record that was read earlier; undefined: it was not changed. */
+function sinceRead(
+  { remain, used_quota: used, held_quota: held }: Readonly<Record<string, unknown>> & { readonly remain: number },
+  current: ShownKey,
+  balance: Balance | undefined,
+): bigint | undefined {
+  if (typeof used !== 'number' || !Number.isSafeInteger(used)) return microOf(remain);
+  const given = remain + used + (typeof held === 'number' && Number.isSafeInteger(held) ? held : 0);
+  const more = microOf(given - (current.remain_quota + current.used_quota + current.held_quota));
+  if (more === 0n || balance === undefined) return undefined;
+  const after = balance.granted - balance.used - (balance.debt ?? 0n) + more;
+  return after > 0n ? after : 0n;
 }
 
 /** The names of a key's fields in the API. */

@@ -3,6 +3,7 @@ import { keyBudgets } from '../../../core/contracts/key-budgets.ts';
 import type { KeyLimit, KeyRecord } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { RateLimits } from '../../../core/contracts/rate-limits.ts';
+import { BUDGETS } from '../../../core/contracts/shown.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { PERIODS, type Period } from '../../../core/sdk.ts';
 import { integer, listOf, type Members } from '../schemas.ts';
@@ -46,8 +47,6 @@ export const limitsForm = {
 /** The list in responses. */
 export const limitsSchema = listOf('KeyLimit', members);
 
-const BUDGETS = { day: 'daily_budget', week: 'weekly_budget', month: 'monthly_budget' } as const;
-
 /** The limits of a form. */
 export function limitsOf(form: readonly Members<typeof members>[]): readonly KeyLimit[] {
   return form.map((item) => {
@@ -63,22 +62,6 @@ export function limitsOf(form: readonly Members<typeof members>[]): readonly Key
       ...(typeof tokens === 'number' && { tokensPerMinute: tokens }),
       ...(typeof concurrent === 'number' && { concurrent }),
       ...(Object.keys(budgets).length > 0 && { budgets }),
-    };
-  });
-}
-
-/** The record of limits. */
-export function shownLimits(limits: readonly KeyLimit[] = []) {
-  return limits.map(({ model = '', requestsPerMinute, tokensPerMinute, concurrent, budgets = {} }) => {
-    const units = (period: Period) => (budgets[period] === undefined ? null : unitsOf(budgets[period]));
-    return {
-      model,
-      requests_per_minute: requestsPerMinute ?? null,
-      tokens_per_minute: tokensPerMinute ?? null,
-      concurrent: concurrent ?? null,
-      daily_budget: units('day'),
-      weekly_budget: units('week'),
-      monthly_budget: units('month'),
     };
   });
 }

@@ -1,11 +1,13 @@
 /** Log queries: which lines, of which users, in which period. */
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
 import { type LogFilter, type LogKind, Records } from '../../../core/contracts/records.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { idNumber, type Members, timestamp } from '../schemas.ts';
+import { refuseUnknown } from '../subordinate.ts';
 
 /** The numbers of line kinds in the API. */
 export const TYPES: Readonly<Record<LogKind, number>> = {
@@ -59,7 +61,7 @@ export type LogQuery = Members<typeof logProperties>;
 
 /** The members about users. */
 export const peopleProperties = {
-  username: { description: 'Part of the name of the user, ignoring case.', ...name },
+  username: { description: 'Part of the name of the user, ignoring case; deleted users, too.', ...name },
   user_id: { ...idNumber, description: 'The id of the user.' },
   department_id: { ...idNumber, description: 'Users who are now in this department or below it.' },
 } as const;
@@ -69,6 +71,9 @@ export const everybodyProperties = { ...logProperties, ...peopleProperties } as 
 
 /** Parameters of the log of all users. */
 export type EverybodyQuery = Members<typeof everybodyProperties>;
+
+/** The refusals of filters of the log of all users. */
+export const FILTER_ERRORS = ['filter_too_wide', 'account_not_found', 'key_not_found', 'department_not_found'];
 
 /** A group with more users, or a name with more keys, cannot be a filter. */
 const MOST_PEOPLE = 500;
@@ -96,9 +101,9 @@ export function createLogSearch(host: Host) {
     return [...new Set([part, ...names.filter((each) => each.toLowerCase().includes(wanted))])];
   }
 
-  /** The users whose name has a part; refuses (400) too many. */
+  /** The users whose name has a part, deleted ones included: their calls were made. Refuses (400) too many. */
   async function peopleLike(part: string): Promise<readonly number[]> {
-    const { total, items } = await accounts.search({ text: part, offset: 0, limit: MOST_PEOPLE });
+    const { total, items } = await accounts.search({ text: part, deleted: 'also', offset: 0, limit: MOST_PEOPLE });
     if (total > MOST_PEOPLE) {
       const hint = `More than ${MOST_PEOPLE} users match. Enter more of the name.`;
       throw errors.filter_too_wide(hint).with({ param: 'username' });
@@ -130,7 +135,7 @@ export function createLogSearch(host: Host) {
   }
 
   async function peopleOf(group: string): Promise<readonly number[]> {
-    const { total, items } = await accounts.search({ group, offset: 0, limit: MOST_PEOPLE });
+    const { total, items } = await accounts.search({ group, deleted: 'also', offset: 0, limit: MOST_PEOPLE });
     if (total > MOST_PEOPLE) {
       const hint = `The group has more than ${MOST_PEOPLE} users. Filter by one of them with \`username\`.`;
       throw errors.filter_too_wide(hint).with({ param: 'group' });
@@ -140,7 +145,9 @@ export function createLogSearch(host: Host) {
 
   function membersOf(id: number): readonly number[] {
     const departments = host.find(Departments);
-    if (departments?.get(id) === undefined) return [];
+    if (departments?.get(id) === undefined) {
+      throw coreErrors.department_not_found(id).with({ param: 'department_id' });
+    }
     const people = [id, ...departments.below(id).map((each) => each.id)].flatMap((each) => departments.members(each));
     if (people.length > MOST_PEOPLE) {
       const hint = `The department has more than ${MOST_PEOPLE} members. Filter by a department below it, or by a user.`;
@@ -158,6 +165,7 @@ export function createLogSearch(host: Host) {
 
     async everybody(query: EverybodyQuery): Promise<LogFilter | undefined> {
       const { username, user_id, group, department_id } = query;
+      await refuseUnknown(host, query);
       const sets: (readonly number[])[] = [];
       if (username !== undefined) sets.push(await peopleLike(username));
       if (user_id !== undefined) sets.push([user_id]);

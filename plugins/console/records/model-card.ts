@@ -1,5 +1,6 @@
 /** A model as users see it: purpose, abilities, price, health. */
 import { ABILITIES, type ChannelStatus, type ModelFacts, type Purpose } from '../../../core/contracts/catalog.ts';
+import type { GroupChoice } from '../../../core/contracts/groups.ts';
 import type { ModelPrice } from '../../../core/contracts/prices.ts';
 import { RATE_NAMES, RATES, type Rate, type RateKind } from '../../../core/contracts/rates.ts';
 import { boolean, list, object, record, text } from '../schemas.ts';
@@ -18,11 +19,13 @@ export interface CardFacts {
   readonly publishedContext: number | undefined;
   /** The path of each style. */
   pathOf(style: string): string;
+  /** The caller's groups that serve it; undefined: there are no groups. */
+  readonly groups: readonly GroupChoice[] | undefined;
   /** For administrators: the channels that serve it. */
   readonly channels: readonly ChannelStatus[] | undefined;
 }
 
-export function cardOf({ name, model, facts, free, price, publishedContext, pathOf, channels }: CardFacts) {
+export function cardOf({ name, model, facts, free, price, publishedContext, pathOf, groups, channels }: CardFacts) {
   const purposes = purposesOf(facts, price);
   return {
     name,
@@ -36,6 +39,7 @@ export function cardOf({ name, model, facts, free, price, publishedContext, path
     price: price ?? null,
     health: facts.health,
     recent: shownRecent(facts.recent),
+    groups: groups?.map(({ name: group, factor }) => ({ name: group, factor: factor ?? null })) ?? null,
     channels:
       channels?.map((channel) => ({
         name: channel.name,
@@ -120,6 +124,17 @@ export const cardSchema = record('ModelCard', {
     description: 'degraded: some of its channels fail, or a fallback serves it. down: no channel can serve it.',
   },
   recent: recentSchema,
+  groups: {
+    type: ['array', 'null'],
+    description: 'Your groups of channels that serve it, with their price factors; null: there are no groups.',
+    items: object({
+      name: text,
+      factor: {
+        type: ['string', 'null'],
+        description: 'A decimal number; null: that of the group that serves the call.',
+      },
+    }),
+  },
   channels: {
     type: ['array', 'null'],
     description: 'For administrators: the channels that serve it; otherwise null.',

@@ -4,7 +4,6 @@ import type { Balance } from '../../../core/contracts/ledger.ts';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { reaches, roleNumber } from '../access.ts';
 import { boolean, constants, integer, text } from '../schemas.ts';
-import { unitsAbove } from '../units.ts';
 import { quotaOf } from './key.ts';
 
 /** The names of an account's fields in the API. */
@@ -47,18 +46,16 @@ const ABSENT = {
 /** Values in addition to those of the user. */
 export interface Surroundings {
   readonly balance: Balance | undefined;
-  /** Micro-quota. */
-  readonly debt: bigint;
   readonly bindings: readonly { readonly provider: string; readonly subject: string }[];
   /** All calls so far, whatever their outcome. */
   readonly calls: number;
 }
 
 /** The profile, without password, secrets and the remarks of administrators. */
-export function shownPerson(person: Person, { balance, debt, bindings, calls }: Surroundings) {
+export function shownPerson(person: Person, { balance, bindings, calls }: Surroundings) {
   const subjectOf = (name: string): string => bindings.find(({ provider }) => provider === name)?.subject ?? '';
   const { sidebar_modules: sidebar = '' } = person.settings;
-  const { remain, used, unlimited } = quotaOf(balance);
+  const { remain, used, held, debt, unlimited } = quotaOf(balance);
   return {
     ...ABSENT,
     id: person.id,
@@ -72,9 +69,10 @@ export function shownPerson(person: Person, { balance, debt, bindings, calls }: 
     bindings: Object.fromEntries(bindings.map(({ provider, subject }) => [provider, subject])),
     has_password: person.hasPassword,
     group: person.group,
-    // With a debt nothing remains; the debt is rounded up.
-    quota: debt > 0n ? -unitsAbove(debt) : remain,
+    quota: remain,
     used_quota: used,
+    held_quota: held,
+    debt,
     request_count: calls,
     unlimited_quota: unlimited,
     setting: JSON.stringify(shownSettings(person.settings)),
@@ -114,9 +112,11 @@ export const personSchema = {
     group: text,
     quota: {
       ...integer,
-      description: 'The balance in quota units; negative: debt; 0 if it is unlimited.',
+      description: 'The balance in quota units; negative: owed, more than running calls hold; 0 if it is unlimited.',
     },
     used_quota: integer,
+    held_quota: { ...integer, description: 'Reserved for running calls: what they do not cost comes back.' },
+    debt: { ...integer, description: 'Debt in quota units; calls are refused until it is paid.' },
     request_count: { ...integer, description: 'All calls so far, refused ones included.' },
     unlimited_quota: boolean,
     setting: { ...text, description: 'The settings that PUT /api/user/setting stores, as JSON text without secrets.' },

@@ -39,7 +39,11 @@ export const settingsForm = bodyOf([], {
     exclusiveMinimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
   },
-  webhook_url: { description: 'Empty or null removes it.', type: ['string', 'null'], maxLength: 2_000 },
+  webhook_url: {
+    description: 'A URL that begins with https:// or http://. Empty or null removes it.',
+    type: ['string', 'null'],
+    maxLength: 2_000,
+  },
   webhook_secret: {
     description: 'Signs webhook notifications. Empty: unchanged; null removes it. Never returned.',
     type: ['string', 'null'],

@@ -7,9 +7,10 @@ import { reportFile } from '../csv.ts';
 import { errors } from '../errors.ts';
 import type { Tools } from '../route.ts';
 import { idNumber, integer, type Members, text } from '../schemas.ts';
+import { refuseUnknown } from '../subordinate.ts';
 import { perUnitOf, secondsOf } from '../units.ts';
 import { type TimesQuery, timeProperties } from './log-search.ts';
-import { SUM_COLUMNS, type shownSums, sumCells } from './usage-sums.ts';
+import { SUM_COLUMNS, SUM_COLUMNS_NOTE, type shownSums, sumCells } from './usage-sums.ts';
 import { granularities } from './usage-trend.ts';
 
 const HOUR_S = 3_600;
@@ -20,20 +21,20 @@ const MOST_DAYS = { hour: 31, day: 366 };
 export const usageProperties = {
   start_timestamp: {
     ...timeProperties.start_timestamp,
-    description: 'Start (its hour), Unix seconds; default: 30 days before the end.',
+    description: `Start (its hour), Unix seconds, not after the end and at most ${MOST_DAYS.day} days before it, by hour ${MOST_DAYS.hour}; default: 30 days before the end.`,
   },
   end_timestamp: {
     ...timeProperties.end_timestamp,
     description: 'End (inclusive, its whole hour), Unix seconds; default: now.',
   },
   department_id: { ...idNumber, description: 'Members of this department and of those below it.' },
-  user_id: idNumber,
+  user_id: { ...idNumber, description: 'Calls of this user; also a deleted one.' },
   token_id: { ...idNumber, description: 'Calls with this key.' },
   model: { ...text, maxLength: 256 },
   channel: { ...text, maxLength: 256, description: 'Calls that this channel served, or failed.' },
   tag: { ...text, maxLength: 64, description: 'Calls with this tag. Whole days (UTC) count then.' },
   format: {
-    description: 'csv: a file. Requires a verification (POST /api/verify).',
+    description: `csv: a file, which ends with the sums and a description. Requires a verification (POST /api/verify). ${SUM_COLUMNS_NOTE}`,
     enum: ['json', 'csv'],
     default: 'json',
   },
@@ -53,11 +54,14 @@ export const topProperty = {
   minimum: 1,
   maximum: 500,
   default: 20,
-  description: 'The number of groups, highest cost first; the rest is combined.',
+  description:
+    'The number of groups, highest cost first; the rest is combined. Long periods have fewer: at most 20,000 items.',
 } as const;
 
+/** The refusals of filters. */
+const FILTERED = ['account_not_found', 'key_not_found', 'department_not_found'];
 /** The refusals of the usage of others. */
-export const USAGE_ERRORS = ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'];
+export const USAGE_ERRORS = ['invalid_range', 'range_too_long', 'verification_required', ...FILTERED];
 
 /** The members that begin every response. */
 export const rangeProperties = { start_timestamp: integer, end_timestamp: integer } as const;
@@ -81,12 +85,17 @@ export function rangeOf(
   };
 }
 
-/** The filter of a query. */
-export function usageFilter(
+/**
+ * The filter of a query within `base`: the own usage, or that of all. Of all, unknown users, keys and departments are refused (404); among the own
+ * usage, a key of another user looks like one that there never was.
+ */
+export async function usageFilter(
   tools: Tools,
   query: UsageQuery,
   { start_timestamp, end_timestamp }: Required<TimesQuery>,
-): UsageFilter {
+  base: UsageFilter = {},
+): Promise<UsageFilter> {
+  if (base.accounts === undefined) await refuseUnknown(tools.host, query);
   const { department_id: id, user_id, token_id, model, channel, tag } = query;
   return {
     fromMs: start_timestamp * 1_000,
@@ -97,13 +106,14 @@ export function usageFilter(
     ...(model !== undefined && { model }),
     ...(channel !== undefined && { channel }),
     ...(tag !== undefined && { tag }),
+    ...base,
   };
 }
 
 /** A department and all below it. Refuses (404) if there is none. */
 export function branchOf({ need }: Tools, id: number): readonly Department[] {
   const departments = need(Departments);
-  const top = departments.get(id) ?? refuse(coreErrors.department_not_found(id));
+  const top = departments.get(id) ?? refuse(coreErrors.department_not_found(id).with({ param: 'department_id' }));
   return [top, ...departments.below(id)];
 }
 

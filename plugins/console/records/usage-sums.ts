@@ -1,5 +1,6 @@
 /** Sums of usage in the API. */
 import type { UsageSum } from '../../../core/contracts/records.ts';
+import { columnsNote } from '../csv.ts';
 import { integer, number, record, text } from '../schemas.ts';
 import { currencyText, quotaNumber } from '../units.ts';
 
@@ -34,6 +35,8 @@ export const sumProperties = {
 } as const;
 /** The same as a named schema. */
 export const sumsSchema = record('UsageSums', sumProperties);
+/** For the parameter that chooses a file. */
+export const SUM_COLUMNS_NOTE = columnsNote({ calls: '`requests` and `errors` together' });
 /** The columns of a file; calls include errors, as in the console. */
 export const SUM_COLUMNS = ['calls', 'errors', 'quota', 'cost', 'prompt_tokens', 'completion_tokens'] as const;
 

@@ -3,7 +3,7 @@ import { Departments } from '../../../core/contracts/departments.ts';
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../../core/contracts/records.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { integer, record, text } from '../schemas.ts';
-import { perUnitOf, secondsOf } from '../units.ts';
+import { DAY_MS, perUnitOf, secondsOf } from '../units.ts';
 import { createNames, type Names } from './names.ts';
 import { dearest, shownSums, sumProperties } from './usage-sums.ts';
 
@@ -15,8 +15,13 @@ export interface TrendQuery {
   readonly top: number;
 }
 
-/** Groups per response. */
+/** Groups per response: of all users, and of one, who has fewer to tell apart. */
 const MOST_GROUPS = 10_000;
+const MOST_OWN_GROUPS = 2_000;
+/** Items per trend; long periods have fewer groups. */
+const MOST_ITEMS = 20_000;
+
+const HOUR_MS = 3_600_000;
 
 const DIMENSIONS = {
   department: 'department',
@@ -57,20 +62,21 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
     return sums.map((sum) => rowOf({ sum, group: '', name: '' }));
   }
   const dimension = DIMENSIONS[by];
-  const groups = await records.sums(filter, [dimension]);
-  const largest = dearest(groups, top);
-  const kept = new Set(largest.map(nameOf));
-  const own = groups.length > top ? { ...filter, ...only(by, largest) } : filter;
-  const all = await records.sums(own, [granularity, dimension]);
-  const isKept = (sum: UsageSum): boolean => kept.has(nameOf(sum));
-  const sums = all.filter(isKept);
+  const most = Math.max(1, Math.min(top, Math.floor(MOST_ITEMS / stepsIn(filter, granularity))));
+  const groups = await records.sums(filter, [dimension], most + 1);
+  const largest = dearest(groups, most);
+  const isCut = groups.length > most;
+  const sums = await records.sums(
+    isCut ? { ...filter, ...only(by, largest) } : filter,
+    [granularity, dimension],
+    MOST_ITEMS,
+  );
   // Calls with several tags count for each, and others for none: the rest is not what is left of all calls.
-  const others =
-    groups.length <= top
-      ? []
-      : by === 'tag'
-        ? combined(all.filter((sum) => !isKept(sum)))
-        : rest(await records.sums(filter, [granularity]), sums);
+  const others = !isCut
+    ? []
+    : by === 'tag'
+      ? await records.sums({ ...filter, otherTags: largest.map(({ tag }) => tag) }, [granularity])
+      : rest(await records.sums(filter, [granularity]), sums);
   const names = createNames(host);
   const named = await Promise.all(
     dearest(sums, sums.length).map(async (sum) => ({ sum, ...(await groupOf(sum, by, host, names)) })),
@@ -80,22 +86,24 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
     .map(rowOf);
 }
 
-/** The key of a group. */
-const nameOf = ({ accountId, keyId, model, channel, departmentId, tag }: UsageSum): string =>
-  JSON.stringify([accountId, keyId, departmentId, channel, model, tag]);
+/** The days or hours of a filter. */
+function stepsIn({ fromMs = 0, untilMs = 0 }: UsageFilter, granularity: TrendQuery['granularity']): number {
+  return Math.max(1, Math.ceil((untilMs - fromMs) / (granularity === 'day' ? DAY_MS : HOUR_MS)));
+}
 
 /** The groups with the highest cost, each with its sum. */
 export async function usageSums(host: Host, records: Records, filter: UsageFilter, by: TrendQuery['group_by']) {
   if (by === 'none') return [];
   const perUnit = perUnitOf(host);
   const names = createNames(host);
-  const sums = dearest(await records.sums(filter, [DIMENSIONS[by]]), MOST_GROUPS);
+  const most = filter.accounts?.length === 1 ? MOST_OWN_GROUPS : MOST_GROUPS;
+  const sums = dearest(await records.sums(filter, [DIMENSIONS[by]], most), most);
   return Promise.all(
     sums.map(async (sum) => ({ ...(await groupOf(sum, by, host, names)), ...shownSums([sum], perUnit) })),
   );
 }
 
-/** The filter for these groups only; models and channels are few enough to need none. */
+/** The filter for these groups only. */
 function only(by: keyof typeof DIMENSIONS, groups: readonly UsageSum[]): UsageFilter {
   switch (by) {
     case 'department':
@@ -106,28 +114,12 @@ function only(by: keyof typeof DIMENSIONS, groups: readonly UsageSum[]): UsageFi
     case 'key':
       return { keys: groups.map(({ keyId }) => keyId) };
     case 'model':
+      return { models: groups.map(({ model }) => model) };
     case 'channel':
+      return { channels: groups.map(({ channel }) => channel) };
     case 'tag':
-      return {};
+      return { tags: groups.map(({ tag }) => tag) };
   }
-}
-
-/** The sums of each time, added up. */
-function combined(sums: readonly UsageSum[]): readonly UsageSum[] {
-  const byTime = new Map<number, UsageSum>();
-  for (const sum of sums) {
-    const before = byTime.get(sum.timeMs);
-    byTime.set(sum.timeMs, {
-      ...sum,
-      calls: sum.calls + (before?.calls ?? 0),
-      errors: sum.errors + (before?.errors ?? 0),
-      charged: sum.charged + (before?.charged ?? 0n),
-      included: sum.included + (before?.included ?? 0n),
-      input: sum.input + (before?.input ?? 0),
-      output: sum.output + (before?.output ?? 0),
-    });
-  }
-  return [...byTime.values()];
 }
 
 /** Sums by time, less those of some groups. */

@@ -2,11 +2,14 @@
 import type { Person, Role } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
+import { OAuth } from '../../../core/contracts/oauth.ts';
+import { SecondFactors } from '../../../core/contracts/second-factors.ts';
+import { shownAccount } from '../../../core/contracts/shown.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { roleNumber } from '../access.ts';
+import type { Revised } from '../revisions.ts';
 import { boolean, integer, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
-import { quotaOf } from './key.ts';
 
 /** 1 enabled, 2 disabled; deleted users are disabled. */
 export function statusOf({ enabled }: { readonly enabled: boolean }): 1 | 2 {
@@ -18,33 +21,43 @@ export function roleOf(number: number): Role | undefined {
   return (['member', 'admin', 'root'] as const).find((role) => roleNumber(role) === number);
 }
 
+/** The revision of a user: everything but the last sign-in can be set. */
+export function revisedPerson({ lastLoginMs: _, ...content }: Person): Revised {
+  return { object: `user ${content.id}`, content };
+}
+
 /** Converts several users with one query for their balances. Amounts in quota units, times in Unix seconds. */
 export async function shownUsers(host: Host, people: readonly Person[]) {
   const ids = people.map(({ id }) => id);
   const balances = await host.find(Ledger)?.balances('account', ids);
   return people.map((person) => {
-    const { remain, used, unlimited } = quotaOf(balances?.get(person.id));
     const department = host.find(Departments)?.departmentOf(person.id);
     return {
-      id: person.id,
-      username: person.name,
+      ...shownAccount(person, balances?.get(person.id)),
       display_name: person.displayName,
-      role: roleNumber(person.role),
-      status: statusOf(person),
       email: person.email ?? '',
       group: person.group,
-      quota: remain,
-      used_quota: used,
-      unlimited_quota: unlimited,
       remark: person.remark,
       department_id: department?.id ?? null,
       department_name: department?.name ?? '',
       has_password: person.hasPassword,
-      created_at: secondsOf(person.createdMs),
       last_login_at: secondsOf(person.lastLoginMs),
       DeletedAt: person.deletedMs === undefined ? null : new Date(person.deletedMs).toISOString(),
     };
   });
+}
+
+/** The record of one user, with the sign-in methods. */
+export async function shownDetail(host: Host, person: Person) {
+  const [user] = await shownUsers(host, [person]);
+  const factors = await host.find(SecondFactors)?.status(person.id);
+  const bindings = (await host.find(OAuth)?.bindings(person.id)) ?? [];
+  return {
+    ...user!,
+    two_factor: factors?.totp ?? false,
+    passkey: factors?.passkey !== undefined,
+    bindings: bindings.map(({ provider }) => provider),
+  };
 }
 
 export const userProperties = {
@@ -55,8 +68,16 @@ export const userProperties = {
   status: { enum: [1, 2], description: '1 enabled, 2 disabled.' },
   email: { ...text, description: 'Verified; empty if there is none.' },
   group: text,
-  quota: { ...integer, description: 'The balance in quota units; 0 if it is unlimited.' },
+  quota: {
+    ...integer,
+    description: 'The balance in quota units; negative: owed, more than running calls hold; 0 if it is unlimited.',
+  },
   used_quota: integer,
+  held_quota: { ...integer, description: 'Reserved for running calls: what they do not cost comes back.' },
+  debt: {
+    ...integer,
+    description: 'Debt in quota units; calls are refused until it is paid, at first from what running calls return.',
+  },
   unlimited_quota: boolean,
   remark: text,
   department_id: { type: ['integer', 'null'] },

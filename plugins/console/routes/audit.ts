@@ -97,7 +97,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
       }),
       async handle({ query }) {
         const audit = need(Audit);
-        const limit = sizeOf(query.page_size, USUAL, MOST);
+        const limit = sizeOf(query.page_size, USUAL);
         const entries = await audit.page({ ...filterOf(query), limit });
         return {
           items: await shown(entries),

@@ -40,6 +40,11 @@ const noteProperty = {
 } as const;
 const channelProperty = { ...text, maxLength: 256, description: 'The name of a channel of the text.' } as const;
 
+const SECRET_NAME = /^[A-Za-z_][\w-]{0,63}$/;
+const secretName = {
+  name: { ...text, pattern: SECRET_NAME.source, description: 'The name of the secret.', examples: ['OPENAI_KEY'] },
+};
+
 const savedSchema = record('ConfigSaved', {
   revision: text,
   version: { ...integer, description: 'The id of the new version.' },
@@ -172,6 +177,7 @@ export function configEditorRoutes({ host, need, audited }: Tools): readonly Api
       },
     }),
     route('root', 'PUT', '/api/config/secrets/:name', {
+      params: secretName,
       verified: true,
       errors: ['invalid_request_error', 'editor_off'],
       summary:
@@ -191,6 +197,7 @@ export function configEditorRoutes({ host, need, audited }: Tools): readonly Api
       },
     }),
     route('root', 'DELETE', '/api/config/secrets/:name', {
+      params: secretName,
       verified: true,
       errors: ['invalid_request_error', 'secret_not_found', 'secret_used', 'editor_off'],
       summary: 'Deletes a secret that gateway.yaml does not use.',
@@ -274,8 +281,6 @@ function sized(given: string): string {
   if (Buffer.byteLength(given) <= LONGEST) return given;
   throw coreErrors.invalid_request_error('text must have at most 256 KiB.').with({ param: 'text' });
 }
-
-const SECRET_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
 function secretNameOf({ params: { name = '' } }: Pick<ConsoleRequest, 'params'>): string {
   if (SECRET_NAME.test(name)) return name;

@@ -22,7 +22,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
     const { id } = departmentAt(tools, request.params.id);
     const ids = [...new Set(request.body.user_ids)];
     // A lower price factor is money: administrators may not move themselves to another department.
-    for (const account of ids) await subordinate(host, request.account, account);
+    for (const account of ids) await subordinate(host, request.account, account, 'user_ids');
     const steps = ids.flatMap((account) => audited(request, 'department.join', `user ${account}`, { department: id }));
     await inTheirWords(DEPARTMENT_WORDS, need(Departments).placeAll(ids, id, steps));
     return ids.length;
@@ -34,7 +34,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
     if (need(Departments).departmentOf(person)?.id !== id) {
       throw errors.member_not_found();
     }
-    await subordinate(host, request.account, person);
+    await subordinate(host, request.account, person, 'user_id');
     await need(Departments).place(
       person,
       null,

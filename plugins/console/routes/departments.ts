@@ -56,6 +56,11 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need, audited } = tools;
   const demand = ({ params }: ConsoleRequest): Department => departmentAt(tools, params.id);
 
+  const revised = (request: ConsoleRequest) => {
+    const { updatedMs: _, ...content } = demand(request);
+    return { object: `department ${content.id}`, content };
+  };
+
   async function totals(departments: readonly Department[]): Promise<ReadonlyMap<number, Balance>> {
     const ids = departments.map(({ id }) => id);
     return (await host.find(Ledger)?.balances('department', ids)) ?? new Map();
@@ -128,7 +133,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
             monthly_used_quota: {
               ...integer,
               description:
-                "Used of this calendar month's budget (UTC), departments below included; 0 without a budget.",
+                'What calls of its members cost in this calendar month (UTC), departments below included; with or without a budget.',
             },
             member_count: { ...integer, description: 'Direct members.' },
             children: {
@@ -162,6 +167,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       errors: ['department_not_found'],
       summary: 'Returns a department.',
       answer: departmentSchema,
+      revised,
       handle: (request) => shown(demand(request)),
     }),
     route('admin', 'GET', '/api/department/:id/usage', {
@@ -170,7 +176,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       answer: object({
         department: departmentSchema,
         tree_quota: { type: ['integer', 'null'], description: 'The total budget; null: no limit.' },
-        tree_used_quota: { ...integer, description: 'Departments below included.' },
+        tree_used_quota: { ...integer, description: 'The same as used_quota of the department.' },
         remaining_quota: {
           type: ['integer', 'null'],
           description: 'Less the reservations of running calls; null: no limit.',
@@ -221,6 +227,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         'Updates a department; absent members stay unchanged. Budgets, ratio and parent require a verification (POST /api/verify).',
       body: schema<DepartmentForm>(form([])),
       answer: departmentSchema,
+      revised,
       async handle(request) {
         const before = demand(request);
         const { body } = request;
@@ -236,15 +243,16 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       errors: ['department_not_found', 'department_not_empty'],
       summary: 'Deletes a department that has no members and no departments below it.',
       answer: nothing,
+      revised,
       async handle(request) {
         const { id, name } = demand(request);
         await need(Departments).remove(id, audited(request, 'department.delete', `department ${id}`, { name }));
       },
     }),
     route('admin', 'POST', '/api/department/batch', {
-      errors: ['department_not_found', 'department_not_empty'],
+      errors: ['department_not_found', 'department_not_empty', 'verification_required'],
       summary:
-        'Enables, disables or deletes several departments; returns their number. If one does not exist, none is changed.',
+        'Enables, disables or deletes several departments; returns their number. To disable or delete them needs a verification (POST /api/verify). If one does not exist, none is changed.',
       body: bodyOf(['ids', 'action'], {
         ids: { type: 'array', minItems: 1, maxItems: 100, items: idNumber },
         action: { enum: ['enable', 'disable', 'delete'] },
@@ -253,6 +261,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       async handle(request) {
         const departments = need(Departments);
         const { ids, action } = request.body;
+        if (action !== 'enable') verification.demand(request);
         const each = [...new Set(ids)].map((id) => departmentAt(tools, `${id}`));
         // Those below first: a department with others below it cannot be deleted.
         each.sort((a, b) => departments.below(a.id).length - departments.below(b.id).length);

@@ -9,7 +9,7 @@ import { EMAILS, languageOf } from '../emails.ts';
 import { errors } from '../errors.ts';
 import { differences } from '../records/person.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { EMAIL_PATTERN, type Members, nothing, object, queryOf, text } from '../schemas.ts';
+import { captcha, EMAIL_PATTERN, type Members, nothing, object, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 
 const route = tagged('Account');
@@ -76,7 +76,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       changes: true,
       limit: 'mail',
       summary: 'Sends a code that verifies an email address, for registration or for the signed-in user.',
-      search: queryOf({ email: address }, ['email']),
+      search: queryOf({ email: address, ...captcha }, ['email']),
       answer: nothing,
       async handle({ query: { email }, visitor, headers }) {
         need(Mail);

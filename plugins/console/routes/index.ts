@@ -1,16 +1,15 @@
 /** All routes of `/api`. */
-
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
-import type { Json } from '../../../core/plugin.ts';
-import { openApi } from '../openapi.ts';
+import { answerIfChanged, tagOf } from '../conditional.ts';
+import { type Described, openApi } from '../openapi/document.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
 import { PPM } from '../records/department-form.ts';
 import { latencyOf, latencySchema } from '../records/latency.ts';
-import { createLogSearch, logProperties, peopleProperties } from '../records/log-search.ts';
+import { createLogSearch, FILTER_ERRORS, logProperties, peopleProperties } from '../records/log-search.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { integer, list, number, queryOf, text } from '../schemas.ts';
+import { integer, list, number, partly, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { secondsOf } from '../units.ts';
 import { alertRoutes } from './alerts.ts';
@@ -20,6 +19,7 @@ import { configEditorRoutes } from './config-editor.ts';
 import { departmentRoutes } from './departments.ts';
 import { emailRoutes } from './email.ts';
 import { forecastRoutes } from './forecast.ts';
+import { importRoutes } from './import.ts';
 import { inFlightRoutes } from './in-flight.ts';
 import { invitationRoutes } from './invitations.ts';
 import { keyUsageRoutes } from './key-usage.ts';
@@ -74,7 +74,7 @@ function latencyRoutes({ host, need }: Tools): readonly ApiRoute[] {
       handle: async ({ account, query }) => latency(await search.own(await personWith(host, account.id), query)),
     }),
     logRoute('admin', 'GET', '/api/log/latency', {
-      errors: ['filter_too_wide'],
+      errors: FILTER_ERRORS,
       summary: `Returns the latency of the newest ${MOST_CALLS} calls of all users.`,
       search: queryOf(everybodys),
       answer: latencySchema,
@@ -119,6 +119,7 @@ export function tableOf(tools: Tools): readonly ApiRoute[] {
     ...alertRoutes(tools),
     ...configRoutes(tools),
     ...configEditorRoutes(tools),
+    ...importRoutes(tools),
     ...teamRoutes(tools),
     ...usageRoutes(tools),
     ...forecastRoutes(tools),
@@ -129,16 +130,28 @@ export function tableOf(tools: Tools): readonly ApiRoute[] {
   ];
 }
 
+/** The document as bytes, with its entity tag. */
+function withTag(described: Described): { readonly bytes: Buffer; readonly tag: string } {
+  const bytes = Buffer.from(JSON.stringify(openApi(described)));
+  return { bytes, tag: tagOf(bytes) };
+}
+
 function interfaceRoutes({ host, site, cookies }: Tools): readonly ApiRoute[] {
   // It is constant while a configuration runs.
-  let document: Json | undefined;
+  let document: { readonly bytes: Buffer; readonly tag: string } | undefined;
   return [
     tagged('Status')('visitor', 'GET', '/api/openapi.json', {
       spelling: 'bare',
       summary: 'Returns this OpenAPI document.',
-      answer: { type: 'object', required: ['openapi', 'paths'] },
-      handle() {
-        document ??= openApi({
+      answer: {
+        ...partly(['openapi', 'paths'], {
+          openapi: { ...text, examples: ['3.1.0'] },
+          paths: { type: 'object', examples: [{}] },
+        }),
+        additionalProperties: true,
+      },
+      handle(request) {
+        document ??= withTag({
           title: site.name,
           version,
           url: site.root,
@@ -148,7 +161,8 @@ function interfaceRoutes({ host, site, cookies }: Tools): readonly ApiRoute[] {
           guards: host.guards(),
           errors: host.errors(),
         });
-        return document;
+        const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache' };
+        return answerIfChanged(request, document.bytes, document.tag, headers);
       },
     }),
   ];

@@ -4,7 +4,7 @@ import { type Invitation, Invitations } from '../../../core/contracts/invitation
 import { roleNumber } from '../access.ts';
 import { languageOf } from '../emails.ts';
 import { errors } from '../errors.ts';
-import type { Invited } from '../inviting.ts';
+import { MOST_ADDRESSES, MOST_DAYS, shownInvited } from '../inviting.ts';
 import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { roleOf } from '../records/user.ts';
@@ -14,10 +14,8 @@ import { DAY_MS, MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Users');
 
-/** Addresses per request. */
-const MOST_ADDRESSES = 100;
 const none = 'Unix seconds; 0: not.';
-const days = { type: 'integer', minimum: 1, maximum: 365 } as const;
+const days = { type: 'integer', minimum: 1, maximum: MOST_DAYS } as const;
 const invitationSchema = record('Invitation', {
   id: integer,
   status: { enum: ['open', 'used', 'expired', 'revoked'] },
@@ -48,11 +46,6 @@ const invitedSchema = record('Invited', {
   id: { ...integer, description: 'The invitation; 0 if an account exists.' },
   link: { ...text, description: 'Returned once, and only if no mail server is configured.' },
   expires_at: { ...integer, description: 'Unix seconds; 0 if an account exists.' },
-});
-
-const shownInvited = ({ email, outcome, invitation, link }: Invited) => ({
-  ...{ email, outcome, id: invitation?.id ?? 0, link },
-  expires_at: secondsOf(invitation?.expiresMs),
 });
 
 export function invitationRoutes({ host, site, inviter, need, audited }: Tools): readonly ApiRoute[] {

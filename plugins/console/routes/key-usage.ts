@@ -2,7 +2,7 @@
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import { type Balance, Ledger, MICRO } from '../../../core/contracts/ledger.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { boolean, integer, number, object, partly, text } from '../schemas.ts';
+import { boolean, integer, number, object, partly, queryOf, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Usage');
@@ -96,6 +96,15 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       spelling: 'error-object',
       summary:
         'Returns the total usage of the key that authenticates the request, in hundredths of currency units, in the format of older clients.',
+      search: queryOf({
+        start_date: {
+          ...text,
+          maxLength: 40,
+          description: 'Ignored: the usage is that of all time.',
+          deprecated: true,
+        },
+        end_date: { ...text, maxLength: 40, description: 'Ignored: the usage is that of all time.', deprecated: true },
+      }),
       answer: object({ object: { const: 'list' }, total_usage: number }),
       async handle(request) {
         const { balance } = await asking(request);

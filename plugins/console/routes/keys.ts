@@ -1,14 +1,15 @@
 /** Keys: those of the signed-in user and, for administrators, those of users with a lower role. `/api/token`. */
-import type { Account } from '../../../core/contracts/accounts.ts';
+import { type Account, Accounts } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
+import { DEFAULT_GROUP, Groups } from '../../../core/contracts/groups.ts';
 import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { type JsonObject, refuse } from '../../../core/plugin.ts';
-import { reaches } from '../access.ts';
-import { csvAnswer, csvTable } from '../csv.ts';
+import { reaches, sessionOf } from '../access.ts';
+import { columnsNote, csvAnswer, csvTable, type RowRange } from '../csv.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
+import { cursorProperties, pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
 import { NOTHING_MEANT, refuseOthers } from '../read-only.ts';
 import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
 import {
@@ -21,13 +22,14 @@ import {
   keyChangesOf,
   keyFormProperties,
   newKeyOf,
+  WITHOUT_GROUPS,
 } from '../records/key-form.ts';
 import { limitUsage, limitUsageSchema } from '../records/key-limits.ts';
 import { createNames } from '../records/names.ts';
 import { timeText } from '../records/usage-range.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { type Accepted, bodyOf, idNumber, integer, nothing, queryOf, record, text } from '../schemas.ts';
-import { subordinate } from '../subordinate.ts';
+import { refuseUnknown, subordinate } from '../subordinate.ts';
 
 const route = tagged('Keys');
 
@@ -41,6 +43,8 @@ const FORM_ERRORS = [
   'invalid_addresses',
   'invalid_limits',
   'limits_off',
+  'invalid_group',
+  'group_not_allowed',
 ];
 
 /** The state is in no column, so it is filtered in memory: an account has at most a thousand keys. */
@@ -50,16 +54,24 @@ const MOST_KEYS = 1_000;
 const ORDERS = { id: 'id', name: 'name', accessed_time: 'used', expired_time: 'expires' } as const;
 const COLUMNS = [
   ...(['id', 'user_id', 'username', 'name', 'key', 'status', 'remain_quota', 'used_quota', 'unlimited_quota'] as const),
-  ...(['model_limits', 'allow_ips', 'created', 'last_used', 'expires'] as const),
+  ...(['model_limits', 'allow_ips', 'group', 'created', 'last_used', 'expires'] as const),
 ];
 
+const RENAMED = columnsNote({
+  created: '`created_time`',
+  last_used: '`accessed_time`',
+  expires: '`expired_time`',
+  username: 'the name of the owner',
+});
+
 const allQuery = pageSearch({
+  ...cursorProperties,
   keyword: { description: 'Part of the name.', type: 'string', maxLength: 200 },
   token: { description: 'A complete key, or its end.', type: 'string', maxLength: 200 },
   user_id: { ...idNumber, description: 'The keys of this user.' },
   sort: sortProperty(['id', 'name', 'accessed_time', 'expired_time']),
   format: {
-    description: 'csv: all matching keys as a file. Requires a verification (POST /api/verify).',
+    description: `csv: all matching keys as a file. Requires a verification (POST /api/verify). ${RENAMED}`,
     enum: ['json', 'csv'],
     default: 'json',
   },
@@ -67,8 +79,9 @@ const allQuery = pageSearch({
 const ownedKeySchema = record('OwnedKey', { ...keySchema.properties, username: text });
 
 const keyQuery = pageSearch({
+  ...cursorProperties,
   format: {
-    description: 'csv: all matching keys as a file. Those of other users require a verification (POST /api/verify).',
+    description: `csv: all matching keys as a file. Those of other users require a verification (POST /api/verify). ${RENAMED}`,
     enum: ['json', 'csv'],
     default: 'json',
   },
@@ -90,7 +103,10 @@ const changedKeyBody = bodyOf(['id'], {
   ...keyFormProperties,
   ...fixedKeyProperties,
   id: idNumber,
-  status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are ignored.' },
+  status: {
+    enum: [1, 2, 3, 4],
+    description: '1 enabled, 2 disabled; 3 and 4 are ignored, and with `status_only` refused.',
+  },
 });
 
 const graceBody = bodyOf([], {
@@ -117,7 +133,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
 
   async function listed(request: ConsoleRequest<unknown, Accepted<typeof keyQuery>>) {
     const { account, query } = request;
-    const { keyword, token, status, user_id: user, format } = query;
+    const { keyword, token, status, user_id: user, before_id: before, format } = query;
     const sort = sortOf(query.sort, ORDERS);
     const owner = await ownerFor(account, user);
     if (format === 'csv') {
@@ -131,6 +147,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
       ...(keyword !== undefined && { text: keyword }),
       ...(token !== undefined && { secret: token }),
       ...(sort !== undefined && { sort }),
+      ...(before !== undefined && { before }),
       ...(status === undefined ? { offset: page.offset, limit: page.pageSize } : { offset: 0, limit: MOST_KEYS }),
     });
     const balances = await host.find(Ledger)?.balances(
@@ -151,15 +168,17 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
   /** The keys of all users, with the names of their owners. */
   async function listedOfAll(request: ConsoleRequest<unknown, Accepted<typeof allQuery>>) {
     const { query } = request;
-    const { keyword, token, user_id: accountId, format } = query;
+    const { keyword, token, user_id: accountId, before_id: before, format } = query;
     const sort = sortOf(query.sort, ORDERS);
+    await refuseUnknown(host, query);
     const names = createNames(host);
-    const read = async (of: { readonly offset: number; readonly limit: number }) => {
+    const read = async (of: RowRange) => {
       const { total, items } = await need(Keys).search({
         ...(keyword !== undefined && { text: keyword }),
         ...(token !== undefined && { secret: token }),
         ...(accountId !== undefined && { accountId }),
         ...(sort !== undefined && { sort }),
+        ...(before !== undefined && { before }),
         ...of,
       });
       const ids = items.map(({ id }) => id);
@@ -173,7 +192,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
     if (format === 'csv') {
       verification.demand(request);
       await note(request, 'key.export');
-      return csvTable('keys', COLUMNS, async (of) => (await read(of)).items.map(cellsOf));
+      return csvTable('keys', COLUMNS, sort !== undefined, async (of) => (await read(of)).items.map(cellsOf));
     }
     const page = pageOf(query);
     const { total, items } = await read({ offset: page.offset, limit: page.pageSize });
@@ -188,7 +207,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
         .role_insufficient('Only administrators can view and change the keys of other users.')
         .with({ param: 'user_id' });
     }
-    return (await subordinate(host, account, user)).id;
+    return (await subordinate(host, account, user, 'user_id')).id;
   }
 
   /** A key that the caller may see. Refuses (404) an unknown key, (403) a key of a user whose role is not lower. */
@@ -201,6 +220,14 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
     if (owner === undefined) return missing();
     await subordinate(host, account, owner);
     return (await keys.get(owner, id)) ?? missing();
+  }
+
+  /** What of a key can be set: of its allowance, what it was given in all. */
+  async function revised(request: ConsoleRequest, id: number) {
+    const { usedMs: _, ...settings } = await within(request, id);
+    const balance = await host.find(Ledger)?.balance({ kind: 'key', owner: id });
+    const given = balance && { unlimited: balance.unlimited, amount: balance.granted - (balance.debt ?? 0n) };
+    return { object: `key ${id}`, content: { settings, given } };
   }
 
   /** Refuses (403) a change to another user's key without a verification. */
@@ -220,7 +247,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
       refuse(
         coreErrors
           .key_not_found()
-          .with({ message: 'Not all of these keys are yours: none was deleted.', param: 'ids' }),
+          .with({ message: 'Not all of these keys are of the same user: none was deleted.', param: 'ids' }),
       )
     );
   }
@@ -231,6 +258,33 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
     const balance = await host.find(Ledger)?.balance({ kind: 'account', owner });
     if (balance?.unlimited !== true) return;
     throw errors.limit_wanted();
+  }
+
+  /**
+   * The group that a form sets; null: that of the account, undefined: unchanged. Refuses (403) users a group that is not for them, and a change of one
+   * that an administrator has set.
+   */
+  async function groupOf(
+    { account }: ConsoleRequest,
+    form: KeyForm,
+    owner: number,
+    before?: KeyRecord,
+  ): Promise<string | null | undefined> {
+    const current = before?.group ?? null;
+    const groups = host.find(Groups);
+    if (groups === undefined) refuseOthers(form, { group: current ?? '' }, WITHOUT_GROUPS, NOTHING_MEANT);
+    const wanted = form.group === '' ? null : form.group;
+    if (groups === undefined || wanted === undefined || wanted === current) return undefined;
+    if (reaches(account.role, 'admin')) return wanted;
+    const { group: own = DEFAULT_GROUP } = (await need(Accounts).find(owner)) ?? {};
+    const chosen = wanted === own ? null : wanted;
+    const choices = [null, ...groups.choices(own).map(({ name }) => name)];
+    if (choices.includes(current) && choices.includes(chosen)) return chosen;
+    throw coreErrors.group_not_allowed(
+      choices.includes(current)
+        ? `You may not choose the group "${wanted}" for a key. You may choose: ${choices.map((each) => each ?? own).join(', ')}.`
+        : `An administrator has set the group of this key: only an administrator can change it.`,
+    );
   }
 
   const list = {
@@ -250,7 +304,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
       summary: 'Searches your keys by a part of their name or the end of their secret.',
     }),
     route('admin', 'GET', '/api/token/users', {
-      errors: ['verification_required'],
+      errors: ['account_not_found', 'verification_required'],
       summary: 'Lists the keys of all users, newest first, without their secrets.',
       search: allQuery,
       answer: pageSchema(ownedKeySchema),
@@ -281,6 +335,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
       errors: ['key_not_found', 'role_insufficient'],
       summary: 'Returns one of your keys or, for administrators, a key of a user.',
       answer: keySchema,
+      revised: (request) => revised(request, idOf(request.params.id)),
       handle: async (request) => shown(await within(request, idOf(request.params.id))),
     }),
     route('member', 'GET', '/api/token/:id/limits', {
@@ -301,7 +356,8 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
         const owner = await ownerFor(account, body.user_id);
         demandFor(request, owner);
         if (owner !== account.id) await demandLimit(body, owner);
-        const newKey = { ...newKeyOf(body, owner, now()), enabled: body.status !== 2 };
+        const group = (await groupOf(request, body, owner)) ?? undefined;
+        const newKey = { ...newKeyOf(body, owner, now()), enabled: body.status !== 2, group };
         const { key, secret } = await inTheirWords(
           KEY_WORDS,
           need(Keys).create(newKey, (made) =>
@@ -320,6 +376,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
         status_only: { description: 'If present, only the status is updated.', type: 'string' },
       }),
       answer: keySchema,
+      revised: (request) => revised(request, request.body.id),
       async handle(request) {
         const { id, status, ...form } = request.body;
         const statusOnly = request.query.status_only !== undefined;
@@ -332,10 +389,12 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
         const record = await shown(before);
         demandFor(request, before.accountId);
         if (!statusOnly) refuseOthers(form, record, { ...FIXED, user_id: 'A key stays with its user.' }, NOTHING_MEANT);
-        const available = statusOnly ? undefined : availableOf(form, record);
         const layer = { kind: 'key', owner: id } as const;
+        const available = statusOnly ? undefined : availableOf(form, record, await host.find(Ledger)?.balance(layer));
+        const group = statusOnly ? undefined : await groupOf(request, form, before.accountId, before);
         const changes = {
           ...(!statusOnly && keyChangesOf(form, before, now())),
+          ...(group !== undefined && { group }),
           ...((status === 1 || status === 2) && { enabled: status === 1 }),
         };
         const steps = [
@@ -355,6 +414,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
       summary:
         'Deletes one of your keys or, for administrators and after a verification (POST /api/verify), a key of a user. It stops working immediately.',
       answer: nothing,
+      revised: (request) => revised(request, idOf(request.params.id)),
       async handle(request) {
         const { id, accountId } = await within(request, idOf(request.params.id));
         demandFor(request, accountId);
@@ -362,39 +422,48 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
       },
     }),
     route('member', 'POST', '/api/token/batch', {
-      errors: ['key_not_found'],
-      summary: 'Deletes, enables or disables several of your keys, all or none; returns their number.',
+      errors: ['key_not_found', 'role_insufficient', 'verification_required'],
+      summary:
+        'Deletes, enables or disables several of your keys or, for administrators and after a verification (POST /api/verify), of the keys of one user, all or none; returns their number.',
       body: idsBody,
       answer: integer,
       async handle(request) {
-        const { account, body } = request;
+        const { body } = request;
         const ids = [...new Set(body.ids)];
-        if (body.action === 'delete') return revoke(request, account.id, ids);
+        // Keys of others are then not found.
+        const { accountId: owner } = await within(request, ids[0]!);
+        demandFor(request, owner);
+        if (body.action === 'delete') return revoke(request, owner, ids);
         const enabled = body.action === 'enable';
-        const steps = ids.flatMap((id) => audited(request, 'key.change', `key ${id}`, { status: enabled ? 1 : 2 }));
-        const count = await need(Keys).enableAll(account.id, ids, enabled, steps);
+        const facts = { status: enabled ? 1 : 2, ...ownerFacts(request, owner) };
+        const steps = ids.flatMap((id) => audited(request, 'key.change', `key ${id}`, facts));
+        const count = await need(Keys).enableAll(owner, ids, enabled, steps);
         return (
           count ??
           refuse(
             coreErrors
               .key_not_found()
-              .with({ message: 'Not all of these keys are yours: none was changed.', param: 'ids' }),
+              .with({ message: 'Not all of these keys are of the same user: none was changed.', param: 'ids' }),
           )
         );
       },
     }),
     route('member', 'POST', '/api/token/:id/key', {
-      verified: true,
-      sessionOnly: true,
-      errors: ['key_not_found', 'role_insufficient'],
-      summary: 'Rotates a key: replaces its secret. The new secret is returned only in this response.',
+      errors: ['key_not_found', 'role_insufficient', 'verification_required', 'session_wanted'],
+      summary:
+        'Rotates a key: replaces its secret, after a verification (POST /api/verify). The new secret is returned only in this response. Your own keys require a session; administrators and service tokens rotate keys of users.',
       body: graceBody,
       answer: keySchema,
       async handle(request) {
         const id = idOf(request.params.id);
         const seconds = request.body.grace_seconds ?? 0;
-        const steps = audited(request, 'key.rotate', `key ${id}`, { grace_seconds: seconds });
-        const { key, secret } = await need(Keys).rotate(request.account.id, id, seconds * 1_000, steps);
+        const { accountId } = await within(request, id);
+        // A stolen access token must not be enough to get a secret of its user.
+        if (accountId === request.account.id && request.serviceToken === undefined) sessionOf(request);
+        verification.demand(request);
+        const facts = { grace_seconds: seconds, ...ownerFacts(request, accountId) };
+        const steps = audited(request, 'key.rotate', `key ${id}`, facts);
+        const { key, secret } = await need(Keys).rotate(accountId, id, seconds * 1_000, steps);
         return shown(key, secret);
       },
     }),

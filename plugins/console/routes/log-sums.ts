@@ -5,6 +5,7 @@ import { errors } from '../errors.ts';
 import {
   createLogSearch,
   everybodyProperties,
+  FILTER_ERRORS,
   logProperties,
   type TimesQuery,
   timeProperties,
@@ -13,8 +14,8 @@ import {
 import { createNames } from '../records/names.ts';
 import { dearest, shownSums, sumProperties } from '../records/usage-sums.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, list, listOf, number, queryOf, text } from '../schemas.ts';
-import { personWith } from '../subordinate.ts';
+import { ignoredParameter, integer, list, listOf, number, queryOf, text } from '../schemas.ts';
+import { personWith, refuseUnknown } from '../subordinate.ts';
 import { dateOf, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Logs');
@@ -23,6 +24,8 @@ const MOST_DAYS = 31;
 const DAY_S = 86_400;
 /** Models, and keys, per response. */
 const GROUPS = 100;
+/** Rows of an hour and a model per response, those with the highest cost. */
+const MOST_ROWS = 20_000;
 
 const mostOf = `The ${GROUPS} with the highest cost.`;
 const statSchema = {
@@ -51,8 +54,28 @@ const dataSchema = listOf('HourlyUsage', {
   quota: { ...number, description: 'Quota units, with a fraction if there is one.' },
 });
 
-const { type: _, outcome: __, request_id: ___, ...sumFilters } = logProperties;
-const everybodyFilters = { ...sumFilters, username: everybodyProperties.username };
+const { type, outcome: _, request_id: __, ...filters } = logProperties;
+/** Older clients send the kind of lines, but only calls have sums, and the page of a list. */
+const sumFilters = {
+  ...filters,
+  type: { ...type, description: 'Ignored: only calls are counted.', deprecated: true },
+  p: ignoredParameter,
+  page_size: ignoredParameter,
+};
+/** The unit of time that older clients select; it is always an hour. */
+const unit = { default_time: { ...text, maxLength: 20, description: 'Ignored.', deprecated: true } } as const;
+const everybodyFilters = {
+  ...sumFilters,
+  username: everybodyProperties.username,
+  user_id: everybodyProperties.user_id,
+};
+
+/** Deleted users whose names have a part, of which one is looked for. */
+const MOST_DELETED = 500;
+
+function isNamed(person: Person, name: string): boolean {
+  return person.name.toLowerCase() === name.toLowerCase();
+}
 
 export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
@@ -66,11 +89,11 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     if (filter === undefined) return { ...toItems([]), rpm: 0, tpm: 0, by_day: [], by_model: [], by_key: [] };
     const records = need(Records);
     const names = createNames(host);
-    const by = async (dimension: UsageDimension) => records.sums(filter, [dimension]);
+    const by = async (dimension: UsageDimension, most?: number) => records.sums(filter, [dimension], most);
     // One after the other, so that queries of others do not wait for all of them.
     const days = await by('day');
-    const models = await by('model');
-    const keys = await by('key');
+    const models = await by('model', GROUPS);
+    const keys = await by('key', GROUPS);
     const { calls, tokens } = await records.rate(filter);
     return {
       ...toItems(days),
@@ -90,6 +113,14 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     };
   }
 
+  /** The user of this name, also a deleted one, whose name stays reserved. */
+  async function personNamed(name: string): Promise<Person | undefined> {
+    const account = await accounts.findByName(name);
+    if (account !== undefined) return accounts.person(account.id);
+    const { items } = await accounts.search({ text: name, deleted: true, offset: 0, limit: MOST_DELETED });
+    return items.find((person) => isNamed(person, name));
+  }
+
   /** Every hour of a period, by model. */
   async function hours(query: TimesQuery, of: Person | undefined) {
     const end = query.end_timestamp || secondsOf(host.clock.now());
@@ -99,7 +130,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     }
     const times = timesOf({ start_timestamp: start, end_timestamp: end });
     const filter = { ...times, ...(of !== undefined && { accounts: [of.id] }) };
-    const rows = await need(Records).sums(filter, ['hour', 'model']);
+    const rows = await need(Records).sums(filter, ['hour', 'model'], MOST_ROWS);
     return rows
       .filter(({ calls }) => calls > 0)
       .sort((a, b) => a.timeMs - b.timeMs || (a.model < b.model ? -1 : 1))
@@ -123,7 +154,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       handle: async (request) => stat(await search.own(await personOf(request), { ...request.query, type: 0 })),
     }),
     route('admin', 'GET', '/api/log/stat', {
-      errors: ['filter_too_wide'],
+      errors: FILTER_ERRORS,
       summary: 'Returns the sums of the calls of all users.',
       search: queryOf(everybodyFilters),
       answer: statSchema,
@@ -132,23 +163,27 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/data/self', {
       errors: ['range_too_long'],
       summary: `Returns the sums of your calls by hour and model; at most ${MOST_DAYS} days, by default the last seven.`,
-      search: queryOf(timeProperties),
+      search: queryOf({ ...timeProperties, ...unit }),
       answer: dataSchema,
       handle: async (request) => hours(request.query, await personOf(request)),
     }),
     route('admin', 'GET', '/api/data/', {
+      errors: ['account_not_found', 'range_too_long'],
       summary: 'Returns the sums by hour and model of the calls of one user, or of all.',
       search: queryOf({
         ...timeProperties,
-        username: everybodyProperties.username,
+        ...unit,
+        username: { ...everybodyProperties.username, description: 'The name of the user; deleted users, too.' },
+        user_id: everybodyProperties.user_id,
       }),
       answer: dataSchema,
       async handle({ query }) {
-        const { username } = query;
-        if (username === undefined) return hours(query, undefined);
-        const account = await accounts.findByName(username);
-        const person = account && (await accounts.person(account.id));
-        return person === undefined ? [] : hours(query, person);
+        const { username, user_id } = query;
+        if (username === undefined && user_id === undefined) return hours(query, undefined);
+        await refuseUnknown(host, query);
+        const person = user_id === undefined ? await personNamed(username!) : await accounts.person(user_id);
+        const isOther = person === undefined || (username !== undefined && !isNamed(person, username));
+        return isOther ? [] : hours(query, person);
       },
     }),
   ];

@@ -8,20 +8,22 @@ import {
   createLogSearch,
   type EverybodyQuery,
   everybodyProperties,
+  FILTER_ERRORS,
   type LogQuery,
   logProperties,
 } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import { timeText, unitLine } from '../records/usage-range.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, type Members, queryOf, record, text } from '../schemas.ts';
+import { ignoredParameter, integer, type Members, queryOf, record, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
 const route = tagged('Logs');
 /** Lines per file: what a spreadsheet can open. */
 const MOST_EXPORTED = 1_000_000;
-const BITE = 1_000;
+/** Lines per piece of a file: encoding them must not delay other requests. */
+const BITE = 500;
 /** The log lines that a key can read: its own. */
 const LINES_OF_KEY = 1_000;
 
@@ -30,7 +32,12 @@ const before = {
   type: 'string',
   pattern: '^[0-9a-v]{26}$',
 } as const;
-const format = { description: 'csv: all lines as a file.', enum: ['json', 'csv'], default: 'json' } as const;
+const format = {
+  description:
+    'csv: all lines as a file, which ends with the sums and a description. Columns have the names of members; `created_at` is ISO 8601 in UTC.',
+  enum: ['json', 'csv'],
+  default: 'json',
+} as const;
 const paged = { ...pageProperties, before };
 const formatted = { ...paged, format };
 type Paged = Members<typeof paged>;
@@ -170,6 +177,8 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     route('key', 'GET', '/api/log/token', {
       limit: 'usage',
       summary: `Lists the last ${LINES_OF_KEY} usage records of the key that authenticates the request.`,
+      // Older clients have the key here, too.
+      search: queryOf({ key: ignoredParameter }),
       answer: { type: 'array', items: lineSchema },
       async handle({ holder }) {
         const { key, account } = holder!;
@@ -182,7 +191,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       },
     }),
     route('admin', 'GET', '/api/log/', {
-      errors: ['verification_required', 'filter_too_wide'],
+      errors: [...FILTER_ERRORS, 'verification_required'],
       summary: 'Lists the usage records of all users, newest first; CSV requires a verification (POST /api/verify).',
       search: queryOf({ ...formatted, ...everybodyProperties }),
       answer: pageSchema,
@@ -195,7 +204,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     }),
     route('admin', 'GET', '/api/log/export', {
       verified: true,
-      errors: ['filter_too_wide', 'verification_required'],
+      errors: [...FILTER_ERRORS, 'verification_required'],
       summary: `Exports the usage records of all users as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
       search: queryOf({ before, ...everybodyProperties }),
       answer: 'text/csv',

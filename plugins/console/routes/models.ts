@@ -1,7 +1,8 @@
-/** Models and prices in the formats that API clients expect; and groups, of which there is only one. */
+/** Models and prices in the formats that API clients expect; and the groups of channels. */
 import type { Account } from '../../../core/contracts/accounts.ts';
 import { Catalog } from '../../../core/contracts/catalog.ts';
-import { Keys } from '../../../core/contracts/keys.ts';
+import { DEFAULT_GROUP, type GroupChoice, Groups } from '../../../core/contracts/groups.ts';
+import { type Holder, Keys } from '../../../core/contracts/keys.ts';
 import { Prices } from '../../../core/contracts/prices.ts';
 import type { Caller } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
@@ -12,14 +13,19 @@ import { number, partly, text } from '../schemas.ts';
 
 const route = tagged('Models');
 
-/** The group that every user is in: prices and models are the same for all. */
-const GROUP = 'default';
-const GROUPS = { [GROUP]: { ratio: 1, desc: 'Default' } };
+/** Without the section `groups`: prices and models are the same for all. */
+const ONE_GROUP: readonly GroupChoice[] = [{ name: DEFAULT_GROUP, factor: '1' }];
 const groupsSchema = {
   type: 'object',
   additionalProperties: {
     type: 'object',
-    properties: { ratio: number, desc: text },
+    properties: {
+      ratio: {
+        type: ['number', 'string'],
+        description: 'The price factor for you; `auto`: that of the group that serves the call.',
+      },
+      desc: text,
+    },
   },
 } as const;
 
@@ -33,16 +39,59 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
 };
 
 export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
-  /** The model names that the caller may see: a user all, a key those it may call; visitors all if they can register, otherwise none. */
-  async function visibleTo(caller: Omit<Caller, 'query'>, account: Account | undefined): Promise<readonly string[]> {
+  /**
+   * The groups whose channels the keys of a user can use; of administrators, who may set any, and without the section, all. Of visitors, those of new
+   * users, if they can register.
+   */
+  function groupsFor(account: Account | undefined): readonly GroupChoice[] {
+    const groups = host.find(Groups);
+    if (groups === undefined) return ONE_GROUP;
+    if (account === undefined && site.registration !== 'open') return [];
+    const all = groups.all(account?.group);
+    if (account !== undefined && reaches(account.role, 'admin')) return all;
+    const own = account?.group ?? DEFAULT_GROUP;
+    const choices = groups.choices(own).map(({ name }) => name);
+    return all.filter(({ name }) => name === own || choices.includes(name));
+  }
+
+  const titleOf = (name: string): string => (host.find(Groups) === undefined ? 'Default' : name);
+
+  /** Those of some groups that serve a model. */
+  function serving(choices: readonly GroupChoice[], model: string): readonly GroupChoice[] {
+    const groups = host.find(Groups);
+    return groups === undefined ? choices : choices.filter(({ name }) => groups.serves(name, model));
+  }
+
+  /** The model names that a user may see: what one of their groups serves. */
+  function namesFor(account: Account | undefined): readonly string[] {
     const names = need(Catalog).names();
-    if (account !== undefined) return names;
+    if (host.find(Groups) === undefined || (account !== undefined && reaches(account.role, 'admin'))) return names;
+    const choices = groupsFor(account);
+    return names.filter((name) => serving(choices, name).length > 0);
+  }
+
+  /** The model names that the caller may see, and its groups: those of a user, or of a key; of visitors as of new users if they can register, otherwise none. */
+  async function visibleTo(
+    caller: Omit<Caller, 'query'>,
+    account: Account | undefined,
+  ): Promise<{ readonly names: readonly string[]; readonly choices: readonly GroupChoice[] }> {
     const secret = /^bearer +(sk-\S+)$/i.exec(caller.headers.authorization ?? '')?.[1];
-    const holder = secret === undefined ? undefined : await need(Keys).find(secret);
-    if (holder?.key.enabled === true && holder.account.enabled) {
-      return names.filter((name) => need(Keys).allows(holder.key, name));
-    }
-    return site.registration === 'open' ? names : [];
+    const holder = account !== undefined || secret === undefined ? undefined : await need(Keys).find(secret);
+    if (holder?.key.enabled === true && holder.account.enabled) return seenBy(holder);
+    const isShown = account !== undefined || site.registration === 'open';
+    return { names: isShown ? namesFor(account) : [], choices: groupsFor(account) };
+  }
+
+  function seenBy(holder: Holder) {
+    const groups = host.find(Groups);
+    const names = need(Catalog)
+      .names()
+      .filter((name) => need(Keys).allows(holder.key, name));
+    if (groups === undefined) return { names, choices: ONE_GROUP };
+    return {
+      names: names.filter((name) => groups.reachOf(holder, name) !== undefined),
+      choices: groups.all(holder.account.group).filter(({ name }) => name === groups.nameOf(holder)),
+    };
   }
 
   /** The styles that clients may use: their API names and paths. */
@@ -52,7 +101,12 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       return ingress === undefined || called === undefined ? [] : [[called, name, ingress.path] as const];
     });
 
-  function listed(name: string) {
+  const shownGroups = (account: Account | undefined) =>
+    Object.fromEntries(
+      groupsFor(account).map(({ name, factor }) => [name, { ratio: ratioOf(factor), desc: titleOf(name) }]),
+    );
+
+  function listed(name: string, choices: readonly GroupChoice[]) {
     const catalog = need(Catalog);
     const price = host.find(Prices)?.of(name);
     // Without a price it cannot be called.
@@ -62,7 +116,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       {
         model_name: name,
         owner_by: model.from[0]?.channel.vendor ?? '',
-        enable_groups: [GROUP],
+        enable_groups: serving(choices, name).map((choice) => choice.name),
         supported_endpoint_types: endpoints()
           .filter(([, style]) => catalog.chain(name, style).length > 0)
           .map(([called]) => called),
@@ -109,14 +163,16 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
         },
       ),
       async handle(request) {
-        const names = await visibleTo(request, request.visitor);
+        const { names, choices } = await visibleTo(request, request.visitor);
         return {
           success: true,
           message: '',
-          data: names.flatMap(listed),
+          data: names.flatMap((name) => listed(name, choices)),
           vendors: [],
-          group_ratio: { [GROUP]: 1 },
-          usable_group: { [GROUP]: GROUPS[GROUP]!.desc },
+          group_ratio: Object.fromEntries(
+            choices.flatMap(({ name, factor }) => (factor === undefined ? [] : [[name, Number(factor)]])),
+          ),
+          usable_group: Object.fromEntries(choices.map(({ name }) => [name, titleOf(name)])),
           supported_endpoint: Object.fromEntries(
             endpoints().map(([called, , path]) => [called, { path, method: 'POST' }]),
           ),
@@ -127,16 +183,20 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/user/models', {
       summary: 'Lists the names of the models that you may call.',
       answer: { type: 'array', items: text },
-      handle: () => need(Catalog).names(),
+      handle: ({ account }) => namesFor(account),
     }),
     route('member', 'GET', '/api/models/catalog', {
       summary: 'Lists the models that you may call, with purpose, abilities, price and health.',
       answer: { type: 'array', items: cardSchema },
+      // Hundreds of models are a long list with prices.
+      heavy: true,
       handle({ account }) {
         const catalog = need(Catalog);
         const prices = host.find(Prices);
         const channels = reaches(account.role, 'admin') ? catalog.channels() : undefined;
-        return catalog.names().map((name) => {
+        const isGrouped = host.find(Groups) !== undefined;
+        const choices = groupsFor(account);
+        return namesFor(account).map((name) => {
           const { name: model, free, from } = catalog.require(name);
           return cardOf({
             name,
@@ -146,25 +206,32 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
             price: prices?.of(name),
             publishedContext: prices?.publishedContext(name),
             pathOf: (style) => host.styles().get(style)?.ingress?.path ?? '',
+            groups: isGrouped ? serving(choices, name) : undefined,
             channels: channels?.filter((channel) => from.some((place) => place.channel.name === channel.name)),
           });
         });
       },
     }),
     route('member', 'GET', '/api/user/self/groups', {
-      summary: 'Lists the groups of your keys: one, for all keys.',
+      summary:
+        'Lists the groups of channels that you may choose for your keys, with their price factors; that of your account is one of them. One if there are no groups.',
       answer: groupsSchema,
-      handle: () => GROUPS,
+      handle: ({ account }) => shownGroups(account),
     }),
     route('visitor', 'GET', '/api/user/groups', {
-      summary: 'Lists the groups: one, for all users.',
+      summary: 'Lists the groups of channels that new users may choose for their keys. One if there are no groups.',
       answer: groupsSchema,
-      handle: () => GROUPS,
+      handle: ({ visitor }) => shownGroups(visitor),
     }),
     route('admin', 'GET', '/api/group/', {
       summary: 'Lists the names of the groups.',
       answer: { type: 'array', items: text },
-      handle: () => [GROUP],
+      handle: ({ account }) => groupsFor(account).map(({ name }) => name),
     }),
   ];
+}
+
+/** A factor as clients expect it: a number. */
+function ratioOf(factor: string | undefined): number | 'auto' {
+  return factor === undefined ? 'auto' : Number(factor);
 }

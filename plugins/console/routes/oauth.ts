@@ -11,7 +11,7 @@ import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type Admission, createDoor } from '../inviting.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { bodyOf, nothing, object, queryOf, text, unixSeconds } from '../schemas.ts';
+import { bodyOf, nothing, object, openQueryOf, queryOf, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { halfSignedIn } from './sign-in.ts';
 
@@ -181,7 +181,11 @@ export function oauthRoutes(tools: Tools): readonly ApiRoute[] {
     route('visitor', 'GET', '/api/oauth/state', {
       errors: ['provider_not_found', 'provider_wanted', 'oauth_provider_failed', 'not_signed_in', 'cross_site'],
       summary: 'Begins an OAuth sign-in and returns its state. POST returns the complete URL.',
-      search: queryOf({ provider: providerName }),
+      search: queryOf({
+        provider: providerName,
+        // The code of a referral programme, which older clients send.
+        aff: { ...text, maxLength: 64, description: 'Ignored.', deprecated: true },
+      }),
       answer: text,
       async handle(request) {
         const { state, cookie } = await begin(request, providerOr(request.query.provider), 'login');
@@ -225,6 +229,7 @@ export function oauthRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('visitor', 'GET', '/api/oauth/:provider', {
+      consumes: true,
       errors: [
         'verification_required',
         'provider_not_found',
@@ -247,7 +252,8 @@ export function oauthRoutes(tools: Tools): readonly ApiRoute[] {
       ],
       summary:
         'Signs in with an OAuth account. Without a code it redirects to the provider, which redirects back with a code; then it responds like a sign-in and redirects browsers to the console. `intent=bind` links the OAuth account to the signed-in user.',
-      search: queryOf({
+      // Providers add parameters of their own.
+      search: openQueryOf({
         code: word,
         state: word,
         iss: word,

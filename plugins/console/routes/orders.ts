@@ -2,15 +2,37 @@
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, Payments } from '../../../core/contracts/payments.ts';
 import { type Answer, refuse } from '../../../core/plugin.ts';
-import { csvTable } from '../csv.ts';
+import { columnsNote, csvTable, type RowRange } from '../csv.ts';
 import { errors } from '../errors.ts';
 import { invoicePage } from '../invoice-page.ts';
-import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
+import {
+  cursorProperties,
+  type PageSearch,
+  pageAnswer,
+  pageOf,
+  pageSchema,
+  pageSearch,
+  sortOf,
+  sortProperty,
+} from '../pages.ts';
 import { LANGUAGES, type PageLanguage } from '../print-page.ts';
 import { createNames } from '../records/names.ts';
 import { timeText } from '../records/usage-range.ts';
-import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, integer, type Members, nothing, number, object, queryOf, record, text } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import {
+  bodyOf,
+  idNumber,
+  integer,
+  type Members,
+  nothing,
+  number,
+  object,
+  queryOf,
+  record,
+  text,
+  withRules,
+} from '../schemas.ts';
+import { refuseUnknown } from '../subordinate.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Top-up');
@@ -46,8 +68,13 @@ const COLUMNS = [
 ];
 
 const filters = {
+  ...cursorProperties,
   sort: sortProperty(['id', 'money', 'status', 'complete_time']),
-  format: { description: 'csv: all matching orders as a file.', enum: ['json', 'csv'], default: 'json' },
+  format: {
+    description: `csv: all matching orders as a file. ${columnsNote({ created: '`create_time`', completed: '`complete_time`' })}`,
+    enum: ['json', 'csv'],
+    default: 'json',
+  },
   keyword: { ...text, maxLength: 100, description: 'Part of the trade number.' },
   status,
   provider: { ...text, maxLength: 50, description: 'The payment provider, or `balance`.' },
@@ -67,6 +94,11 @@ const details = {
   tax_id: { type: 'string', maxLength: 100, default: '' },
 } as const;
 
+const planBody = bodyOf([], {
+  plan: { ...text, maxLength: 100, description: 'Its name.' },
+  plan_id: { ...text, maxLength: 100, description: 'The same as plan.', deprecated: true },
+});
+
 export function orderRoutes({ host, site, limiter, need, verification, audited, note }: Tools): readonly ApiRoute[] {
   /** The documents of an order as a page; the account's own orders, unless it is undefined. */
   async function page(
@@ -85,25 +117,31 @@ export function orderRoutes({ host, site, limiter, need, verification, audited, 
   type NameOf = (accountId: number) => Promise<string>;
 
   async function listed(search: PageSearch & Members<typeof filters>, accountId: number | undefined, nameOf?: NameOf) {
-    const { keyword, status, provider, format } = search;
+    const { keyword, status, provider, before_id: before, format } = search;
     const sort = sortOf(search.sort, ORDERS);
-    const read = async (of: { readonly offset: number; readonly limit: number }) => {
+    const read = async (of: RowRange) => {
       const { total, items } = await need(Payments).orders({
         ...(accountId !== undefined && { accountId }),
         ...(keyword !== undefined && { text: keyword }),
         ...(status !== undefined && { state: status }),
         ...(provider !== undefined && { provider }),
         ...(sort !== undefined && { sort }),
+        ...(before !== undefined && { before }),
         ...of,
       });
       const records = items.map(async (stored) => recordOf(stored, await nameOf?.(stored.accountId)));
       return { total, items: await Promise.all(records) };
     };
-    if (format === 'csv') return csvTable('orders', COLUMNS, async (of) => (await read(of)).items.map(cellsOf));
+    if (format === 'csv')
+      return csvTable('orders', COLUMNS, sort !== undefined, async (of) => (await read(of)).items.map(cellsOf));
     const page = pageOf(search);
     const { total, items } = await read({ offset: page.offset, limit: page.pageSize });
     return pageAnswer(page, total, items);
   }
+  async function billing({ account }: ConsoleRequest) {
+    return { object: `user ${account.id}`, content: await need(Payments).buyer(account.id) };
+  }
+
   return [
     route('member', 'GET', '/api/user/topup/self', {
       summary: 'Lists your orders, newest first.',
@@ -139,6 +177,7 @@ export function orderRoutes({ host, site, limiter, need, verification, audited, 
     route('member', 'GET', '/api/user/billing', {
       summary: 'Returns your details for invoices.',
       answer: object({ name: text, address: text, tax_id: text }),
+      revised: billing,
       async handle({ account }) {
         const { taxId, ...rest } = await need(Payments).buyer(account.id);
         return { ...rest, tax_id: taxId };
@@ -149,6 +188,7 @@ export function orderRoutes({ host, site, limiter, need, verification, audited, 
       summary: 'Sets your details for invoices. Invoices that were issued before stay as they are.',
       body: bodyOf([], details),
       answer: nothing,
+      revised: billing,
       async handle(request) {
         const { name, address, tax_id: taxId } = request.body;
         const buyer = { name: name.trim(), address: address.trim(), taxId: taxId.trim() };
@@ -157,9 +197,9 @@ export function orderRoutes({ host, site, limiter, need, verification, audited, 
       },
     }),
     route('admin', 'GET', '/api/user/topup', {
-      errors: ['verification_required'],
+      errors: ['account_not_found', 'verification_required'],
       summary: 'Lists the orders of all users, newest first; CSV requires a verification (POST /api/verify).',
-      search: pageSearch({ ...filters, user_id: integer }),
+      search: pageSearch({ ...filters, user_id: { ...idNumber, description: 'The orders of this user.' } }),
       answer: pageSchema(order),
       async handle(request) {
         const { query } = request;
@@ -167,6 +207,7 @@ export function orderRoutes({ host, site, limiter, need, verification, audited, 
           verification.demand(request);
           await note(request, 'order.export');
         }
+        await refuseUnknown(host, query);
         const names = createNames(host);
         return listed(query, query.user_id, async (id) => (await names.person(id))?.name ?? '');
       },
@@ -175,16 +216,14 @@ export function orderRoutes({ host, site, limiter, need, verification, audited, 
       spelling: 'payment',
       errors: ['insufficient_balance', 'invalid_plan', 'other_plan_runs', 'no_room'],
       summary: 'Buys a plan with your balance.',
-      body: bodyOf([], {
-        plan: { ...text, maxLength: 100, description: 'Its name.' },
-        plan_id: { ...text, maxLength: 100, description: 'Same as plan.' },
-      }),
+      body: planBody,
+      request: withRules(planBody, {}, ['plan']),
       answer: order,
-      async handle({ account, actor, body: { plan_id: id, plan = id } }) {
+      async handle({ account, actor, conditions, body: { plan_id: id, plan = id } }) {
         const payments = need(Payments);
         await limiter.take('sign-in', `pay ${account.id}`);
         if (plan === undefined) throw coreErrors.invalid_plan();
-        return { data: recordOf(await payments.payFromBalance(account, plan, actor)) };
+        return { data: recordOf(await payments.payFromBalance(account, plan, actor, conditions)) };
       },
     }),
     route('admin', 'POST', '/api/user/topup/complete', {

@@ -6,7 +6,18 @@ import { sessionOf } from '../access.ts';
 import type { Cookies } from '../cookies.ts';
 import { done } from '../envelope.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { type Accepted, bodyOf, boolean, nothing, notLookedAt, partly, record, text, unixSeconds } from '../schemas.ts';
+import {
+  type Accepted,
+  bodyOf,
+  boolean,
+  nothing,
+  notLookedAt,
+  partly,
+  record,
+  text,
+  unixSeconds,
+  withRules,
+} from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { verifiedAnswer } from '../verification.ts';
 import { signedIn } from './sign-in.ts';
@@ -57,6 +68,8 @@ const finishBody = {
   }),
 };
 type FinishBody = Accepted<typeof finishBody>;
+/** The form that is described: the other one is that of older clients. */
+const describedFinish = withRules(finishBody, {}, ['credential']);
 
 const PATH = '/api/user/passkey';
 
@@ -83,6 +96,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       errors: ['passkey_refused', 'account_disabled'],
       summary: 'Signs in with a passkey; there is no second step.',
       body: finishBody,
+      request: describedFinish,
       answer: signedIn,
       async handle(request) {
         const { ticket, credential } = finishing(request);
@@ -126,6 +140,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       errors: ['passkey_refused', 'passkey_exists', 'passkey_taken', 'session_wanted'],
       summary: 'Adds the passkey; ends all other sessions.',
       body: finishBody,
+      request: describedFinish,
       answer: nothing,
       async handle(request) {
         const factors = need(SecondFactors);
@@ -161,6 +176,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       errors: ['passkey_refused', 'session_wanted'],
       summary: 'Completes a verification: this session may run sensitive operations for five minutes.',
       body: finishBody,
+      request: describedFinish,
       answer: verifiedAnswer,
       async handle(request) {
         const { ticket, credential } = finishing(request);

@@ -2,18 +2,30 @@
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Mail, mailLanguage } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
+import { GatewayError } from '../../../core/plugin.ts';
 import { randomBase62 } from '../../../core/sdk.ts';
 import { EMAILS } from '../emails.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, nothing, queryOf } from '../schemas.ts';
+import { bodyOf, captcha, nothing, passwordRules, queryOf, withRules } from '../schemas.ts';
 
 const route = tagged('Sign-in');
 
 const GOOD_FOR_MS = 15 * 60_000;
 const GENERATED_LENGTH = 20;
+
+const omitted = 'Omitted: a random one is created and returned.';
+const resetBody = bodyOf(['email', 'token'], {
+  email: {
+    description: 'The email address of the user; if the account has none, the user name.',
+    type: 'string',
+    maxLength: 254,
+  },
+  token: { type: 'string', minLength: 1, maxLength: 64 },
+  password: { type: 'string', maxLength: 1_024 },
+});
 
 export function passwordResetRoutes({ host, site, limiter, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
@@ -38,7 +50,7 @@ export function passwordResetRoutes({ host, site, limiter, need, audited }: Tool
       changes: true,
       limit: 'mail',
       summary: 'Sends an email with a link to reset the password, if an account has this address.',
-      search: queryOf({ email: { type: 'string', maxLength: 254 } }, ['email']),
+      search: queryOf({ email: { type: 'string', maxLength: 254 }, ...captcha }, ['email']),
       answer: nothing,
       async handle({ query, headers }) {
         const mail = need(Mail);
@@ -53,29 +65,28 @@ export function passwordResetRoutes({ host, site, limiter, need, audited }: Tool
     }),
     route('visitor', 'POST', '/api/user/reset', {
       limit: 'sign-in',
-      errors: ['reset_refused', 'invalid_password', 'common_password', 'ticket_used'],
+      errors: ['reset_refused', 'invalid_password', 'common_password'],
       summary: 'Sets a new password with the link in the email. Ends all sessions; does not sign in.',
-      body: bodyOf(['email', 'token'], {
-        email: { type: 'string', maxLength: 254 },
-        token: { type: 'string', minLength: 1, maxLength: 64 },
-        password: { description: 'Omitted: a random one is created and returned.', type: 'string', maxLength: 1_024 },
+      body: resetBody,
+      request: withRules(resetBody, {
+        password: { ...passwordRules, description: `${passwordRules.description} ${omitted}` },
       }),
       answer: { description: 'The created password; null if the request had one.', type: ['string', 'null'] },
       async handle({ body, ip }) {
         const ticket = await tickets.look('password-reset', body.token);
-        const account = await accounts.findByEmail(body.email);
-        if (ticket?.accountId === undefined || account?.id !== ticket.accountId || !account.enabled) {
-          throw errors.reset_refused();
-        }
+        const named = [await accounts.findByEmail(body.email), await accounts.findByName(body.email)];
+        const account = named.find((each) => each?.id === ticket?.accountId);
+        if (ticket?.accountId === undefined || account?.enabled !== true) throw errors.reset_refused();
         const password = body.password ?? randomBase62(GENERATED_LENGTH);
         const actor = { accountId: account.id, name: account.name, ip };
-        await inTheirWords(
-          PERSON_WORDS,
-          accounts.setPassword(account.id, password, [
-            ...tickets.takeSteps('password-reset', body.token),
-            ...audited({ actor }, 'user.password-reset', `user ${account.id}`),
-          ]),
-        );
+        const set = accounts.setPassword(account.id, password, [
+          ...tickets.takeSteps('password-reset', body.token),
+          ...audited({ actor }, 'user.password-reset', `user ${account.id}`),
+        ]);
+        await inTheirWords(PERSON_WORDS, set).catch((error: unknown) => {
+          // Used by another request meanwhile: the answer is the same as a moment later.
+          throw error instanceof GatewayError && error.code === 'ticket_used' ? errors.reset_refused() : error;
+        });
         return body.password === undefined ? password : null;
       },
     }),

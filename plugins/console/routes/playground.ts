@@ -19,7 +19,13 @@ const MAX_BODY = 1_024 * 1_024;
 
 const supposed = bodyOf(['token_id', 'style', 'body'], {
   token_id: { ...idNumber, description: 'One of your keys.' },
-  style: { ...text, description: 'The API style of the call: `chat`.', maxLength: 64 },
+  style: {
+    ...text,
+    description:
+      'The API style of the call: `chat`, `responses`, `messages`, `completions`, `embeddings`, `images`, `edits`, `speech`, `transcription`, `translation`, or one of a plugin.',
+    examples: ['chat'],
+    maxLength: 64,
+  },
   body: { type: 'object', description: 'The body of the call.' },
 });
 

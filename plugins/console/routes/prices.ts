@@ -1,12 +1,12 @@
 /** Prices of all models and their sources, and differences from the published prices; for administrators. */
 import {
-  type PriceComparison,
   type PricedModel,
   Prices,
   type PriceUpdateRule,
   type SourcedPrice,
   type TakenPrice,
 } from '../../../core/contracts/prices.ts';
+import { shownComparison } from '../../../core/contracts/shown.ts';
 import { priceSchema } from '../records/price.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, integer, list, listOf, object, objectOrNull, record, text, unixSeconds } from '../schemas.ts';
@@ -204,23 +204,6 @@ function shownHistory(taken: readonly TakenPrice[]) {
     source: first.source,
     models,
   }));
-}
-
-function shownComparison({ source, digest, changes, skipped }: PriceComparison) {
-  return {
-    source,
-    digest,
-    changes: changes.map((change) => ({
-      ...change,
-      amounts: change.amounts.map(({ field, old, new: now, percent }) => ({
-        field,
-        old: old ?? null,
-        new: now ?? null,
-        percent: percent ?? null,
-      })),
-    })),
-    skipped,
-  };
 }
 
 function shownModel(model: PricedModel) {

@@ -8,8 +8,9 @@ import { done, inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { differences, PERSON_WORDS, personSchema, shownPerson } from '../records/person.ts';
 import { keptProperties, settingsForm, settingsOf } from '../records/settings-form.ts';
+import { revisedPerson } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { type Accepted, bodyOf, nothing } from '../schemas.ts';
+import { type Accepted, bodyOf, nameRules, nothing, passwordOrNone, withRules } from '../schemas.ts';
 import { personWith, removeAccount } from '../subordinate.ts';
 
 const route = tagged('Account');
@@ -18,7 +19,7 @@ const profileForm = bodyOf([], {
   username: { type: 'string', maxLength: 200 },
   display_name: { type: 'string', maxLength: 200 },
   password: {
-    description: 'The new password; empty: unchanged. Ends all other sessions.',
+    description: 'The new password; empty: unchanged, otherwise 8 to 256 characters. Ends all other sessions.',
     type: 'string',
     maxLength: 1_024,
   },
@@ -30,8 +31,10 @@ const profileForm = bodyOf([], {
   ...keptProperties,
 });
 
-export function profileRoutes({ host, cookies, verification, audited }: Tools): readonly ApiRoute[] {
+export function profileRoutes({ host, cookies, verification, audited, changing }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
+
+  const revised = async ({ account }: ConsoleRequest) => revisedPerson(await personWith(host, account.id));
 
   /** A new password requires the current one, and a verification by the second factor if there is one. */
   async function checkOriginal(request: ConsoleRequest<Accepted<typeof profileForm>>): Promise<void> {
@@ -49,18 +52,18 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       errors: ['account_not_found'],
       summary: 'Returns your account and its balance.',
       answer: personSchema,
+      revised,
       async handle(request) {
         const { id } = request.account;
         const ledger = host.find(Ledger);
-        const [person, balance, debt = 0n, bindings = [], sums = []] = await Promise.all([
+        const [person, balance, bindings = [], sums = []] = await Promise.all([
           personWith(host, id),
           ledger?.balance({ kind: 'account', owner: id }),
-          ledger?.debt(id),
           host.find(OAuth)?.bindings(id),
           host.find(Records)?.sums({ accounts: [id] }, []),
         ]);
         const calls = sums.reduce((all, sum) => all + sum.calls + sum.errors, 0);
-        return shownPerson(person, { balance, debt, bindings, calls });
+        return shownPerson(person, { balance, bindings, calls });
       },
     }),
     route('member', 'PUT', '/api/user/self', {
@@ -77,7 +80,9 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       ],
       summary: 'Updates your account; absent members stay unchanged.',
       body: profileForm,
+      request: withRules(profileForm, { username: nameRules, display_name: nameRules, password: passwordOrNone }),
       answer: nothing,
+      revised,
       async handle(request) {
         const { account, body, session } = request;
         const { username, display_name, password = '', language, sidebar_modules } = body;
@@ -92,8 +97,11 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         if (password !== '') await checkOriginal(request);
         if (Object.keys({ ...changes, ...kept }).length > 0) {
           const facts = differences(await personWith(host, account.id), changes);
+          const object = `user ${account.id}`;
           const along =
-            Object.keys(facts).length === 0 ? [] : audited(request, 'user.change', `user ${account.id}`, facts);
+            Object.keys(facts).length === 0
+              ? changing(request, object)
+              : audited(request, 'user.change', object, facts);
           await inTheirWords(PERSON_WORDS, accounts.change(account.id, { ...changes, settings: kept }, along));
         }
         if (password !== '') {
@@ -120,10 +128,12 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       errors: ['read_only', 'webhook_url_wanted', 'invalid_webhook_url', 'account_not_found'],
       summary: 'Updates your settings; absent members stay unchanged.',
       body: settingsForm,
+      request: withRules(settingsForm, { webhook_url: { pattern: '^$|^https?://' } }),
       answer: nothing,
+      revised,
       async handle(request) {
         const settings = settingsOf(request.body, await personWith(host, request.account.id), host.vault);
-        await accounts.change(request.account.id, { settings });
+        await accounts.change(request.account.id, { settings }, changing(request, `user ${request.account.id}`));
         return null;
       },
     }),

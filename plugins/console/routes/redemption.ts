@@ -1,7 +1,7 @@
 /** Redemption codes, for administrators. They are worth money, so creating, changing and reading them requires a verification. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
-import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { cursorProperties, type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
@@ -29,7 +29,7 @@ const SHOWN = 4;
 
 const name = { ...text, minLength: 1, maxLength: 20 };
 const quota = { ...integer, minimum: 1, maximum: 1_000_000_000_000 };
-const expiredTime = { ...timestamp, description: 'Unix seconds; 0: never.' } as const;
+const expiredTime = { ...timestamp, description: 'Unix seconds, in a request in the future; 0: never.' } as const;
 
 const record = {
   title: 'RedemptionCode',
@@ -67,7 +67,8 @@ const state = {
 const whole = { const: '1', description: 'Complete codes; refused (403) without a verification.' } as const;
 
 const keyword = { ...text, maxLength: 100 };
-type CodePage = PageSearch & Members<{ keyword: typeof keyword; state: typeof state; whole: typeof whole }>;
+type CodePage = PageSearch &
+  Members<typeof cursorProperties & { keyword: typeof keyword; state: typeof state; whole: typeof whole }>;
 
 /** Read-only members: clients send them back with a change. */
 const FIXED: ReadOnly = {
@@ -84,13 +85,15 @@ const changes = bodyOf(['id'], {
   expired_time: expiredTime,
   status: {
     ...integer,
-    description: '1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged.',
+    enum: [UNUSED, DISABLED, USED],
+    description:
+      '1 unused, 2 disabled, 3 used; changed to 1 or 2 only with `status_only`, otherwise send it unchanged.',
   },
   ...readOnlyProperties(FIXED),
 });
 type CodeChanges = Accepted<typeof changes>;
 
-export function redemptionRoutes({ host, verification, need }: Tools): readonly ApiRoute[] {
+export function redemptionRoutes({ host, verification, need, changing }: Tools): readonly ApiRoute[] {
   const codes = () => need(Payments).codes;
 
   /** A code can be spent by anyone who reads it, so complete codes require a verification. */
@@ -108,15 +111,21 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
     refuseOthers({ ...body, key: isShown ? key : body.key }, record, { ...FIXED, ...setting }, NOTHING_MEANT);
   }
 
+  async function revised(id: string | undefined) {
+    const code = (await codes().get(idOf(id))) ?? notFound(id);
+    return { object: `redemption code ${code.id}`, content: { ...code, code: '' } };
+  }
+
   async function list(request: ConsoleRequest<unknown, CodePage>): Promise<object> {
     const { query } = request;
     if (query.whole !== undefined) verification.demand(request);
     const page = pageOf(query);
-    const { keyword, state } = query;
+    const { keyword, state, before_id: before } = query;
     const names = createNames(host);
     const { total, items } = await codes().search({
       ...(keyword !== undefined && { text: keyword }),
       ...(state !== undefined && { state }),
+      ...(before !== undefined && { before }),
       offset: page.offset,
       limit: page.pageSize,
     });
@@ -127,13 +136,13 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
     route('admin', 'GET', '/api/redemption/', {
       errors: ['verification_required'],
       summary: 'Lists redemption codes, newest first.',
-      search: pageSearch({ state, whole }),
+      search: pageSearch({ ...cursorProperties, state, whole }),
       answer: pageSchema(record),
       handle: list,
     }),
     route('admin', 'GET', '/api/redemption/search', {
       summary: 'Searches redemption codes by a part of their name, or by id.',
-      search: pageSearch({ keyword, state, whole }),
+      search: pageSearch({ ...cursorProperties, keyword, state, whole }),
       answer: pageSchema(record),
       handle: list,
     }),
@@ -141,6 +150,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       errors: ['code_not_found'],
       summary: 'Returns a redemption code.',
       answer: record,
+      revised: ({ params }) => revised(params.id),
       async handle(request) {
         const { id } = request.params;
         return shown(request, (await codes().get(idOf(id))) ?? notFound(id), createNames(host));
@@ -156,7 +166,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
         expired_time: { ...expiredTime, default: 0 },
       }),
       answer: { type: 'array', items: text },
-      handle: ({ actor, body }) =>
+      handle: ({ actor, body, conditions }) =>
         codes().create(
           {
             name: body.name,
@@ -165,6 +175,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
             expiresMs: body.expired_time === 0 ? undefined : body.expired_time * 1_000,
           },
           actor,
+          conditions,
         ),
     }),
     route('admin', 'PUT', '/api/redemption/', {
@@ -174,9 +185,13 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       search: queryOf({ status_only: text }),
       body: changes,
       answer: record,
-      async handle({ actor, query, body }) {
+      revised: ({ body }) => revised(`${body.id}`),
+      async handle(request) {
+        const { actor, query, body } = request;
         if (!query.status_only) await refuseFixed(body);
-        const changed = await codes().change(body.id, query.status_only ? statusOf(body) : changesOf(body), actor);
+        const along = changing(request, `redemption code ${body.id}`);
+        const to = query.status_only ? statusOf(body) : changesOf(body);
+        const changed = await codes().change(body.id, to, actor, along);
         return recordOf(changed, createNames(host));
       },
     }),

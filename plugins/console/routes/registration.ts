@@ -10,7 +10,18 @@ import { errors } from '../errors.ts';
 import { createDoor } from '../inviting.ts';
 import { PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, nothing, object, queryOf, text, unixSeconds } from '../schemas.ts';
+import {
+  bodyOf,
+  captcha,
+  nameRules,
+  nothing,
+  object,
+  passwordRules,
+  queryOf,
+  text,
+  unixSeconds,
+  withRules,
+} from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { emailProofOf } from './email.ts';
 
@@ -18,7 +29,7 @@ const route = tagged('Sign-in');
 
 const registration = bodyOf(['username', 'password'], {
   username: { type: 'string', maxLength: 200 },
-  password: { description: '8 to 256 characters.', type: 'string', maxLength: 1_024 },
+  password: { type: 'string', maxLength: 1_024 },
   password2: { description: 'Repeats the password, or omitted.', type: 'string', maxLength: 1_024 },
   email: {
     description:
@@ -83,6 +94,7 @@ export function registrationRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('visitor', 'POST', '/api/user/register', {
+      search: queryOf(captcha),
       limit: 'sign-in',
       errors: [
         'registration_closed',
@@ -95,6 +107,7 @@ export function registrationRoutes(tools: Tools): readonly ApiRoute[] {
       ],
       summary: 'Creates an account.',
       body: registration,
+      request: withRules(registration, { username: nameRules, password: passwordRules }),
       answer: nothing,
       async handle({ body, ip }) {
         const { username, password, password2 = '', invite_code, aff_code, verification_code = '' } = body;

@@ -1,12 +1,18 @@
 /** Service tokens, with which machines use `/api`: made by administrators with a second factor. */
 
 import { coreErrors } from '../../../core/contracts/errors.ts';
-import { SERVICE_SCOPES, type ServiceToken, ServiceTokens } from '../../../core/contracts/service-tokens.ts';
+import {
+  SERVICE_SCOPES,
+  SERVICE_TOKEN_MOST,
+  type ServiceToken,
+  ServiceTokens,
+} from '../../../core/contracts/service-tokens.ts';
+import { shownToken } from '../../../core/contracts/shown.ts';
 import { errors } from '../errors.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
 import { bodyOf, integer, nothing, record, text, unixSeconds } from '../schemas.ts';
-import { DAY_MS, secondsOf } from '../units.ts';
+import { DAY_MS } from '../units.ts';
 
 const route = tagged('Service tokens');
 
@@ -18,7 +24,10 @@ const properties = {
   status: { enum: ['valid', 'expired', 'revoked'] },
   suffix: { ...text, description: 'The last four characters of its secret.' },
   scopes,
-  addresses: { ...addresses, description: 'Addresses and networks from which it is accepted; empty: any.' },
+  addresses: {
+    ...addresses,
+    description: 'Addresses and networks (10.0.0.0/8) from which it is accepted; empty: any.',
+  },
   made_by: integer,
   made_by_name: text,
   created_at: unixSeconds,
@@ -31,10 +40,10 @@ const properties = {
 const newToken = bodyOf(['name', 'scopes'], {
   name: { type: 'string', maxLength: 200 },
   scopes: { ...scopes, minItems: 1, uniqueItems: true, description: '`write` includes `read`.' },
-  expires_days: { type: 'integer', minimum: 1, maximum: 730, default: 90 },
+  expires_days: { type: 'integer', minimum: 1, maximum: SERVICE_TOKEN_MOST.days, default: 90 },
   addresses: {
     ...addresses,
-    maxItems: 100,
+    maxItems: SERVICE_TOKEN_MOST.addresses,
     description: 'Addresses and networks (10.0.0.0/8) from which it is accepted. Default: any.',
   },
 });
@@ -115,32 +124,5 @@ export function serviceTokenRoutes({ host, verification, audited }: Tools): read
 }
 
 async function shown(token: ServiceToken, names: Names, nowMs: number) {
-  const {
-    id,
-    name,
-    suffix,
-    scopes,
-    addresses = [],
-    accountId,
-    createdMs,
-    expiresMs,
-    usedMs,
-    usedIp,
-    revokedMs,
-  } = token;
-  return {
-    id,
-    name,
-    status: revokedMs !== undefined ? 'revoked' : expiresMs > nowMs ? 'valid' : 'expired',
-    suffix,
-    scopes,
-    addresses,
-    made_by: accountId,
-    made_by_name: (await names.person(accountId))?.name ?? '',
-    created_at: secondsOf(createdMs),
-    expires_at: secondsOf(expiresMs),
-    used_at: secondsOf(usedMs),
-    used_ip: usedIp,
-    revoked_at: secondsOf(revokedMs),
-  };
+  return shownToken(token, (await names.person(token.accountId))?.name, nowMs);
 }

@@ -5,7 +5,7 @@ import type { Answer } from '../../../core/plugin.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { bodyOf, integer, nothing, text, unixSeconds } from '../schemas.ts';
+import { bodyOf, captcha, integer, nothing, queryOf, text, unixSeconds } from '../schemas.ts';
 
 const route = tagged('Sign-in');
 
@@ -71,6 +71,7 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
     route('visitor', 'POST', '/api/user/login', {
       errors: ['wrong_credentials', 'account_disabled'],
       summary: 'Signs in with a password.',
+      search: queryOf(captcha),
       body: credentials,
       answer: halfSignedIn,
       async handle(request) {
@@ -100,8 +101,12 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
       handle: signOut,
     }),
     route('visitor', 'POST', '/api/user/auth/logout', {
-      alsoAt: ['/api/user/logout'],
       summary: 'Signs out.',
+      answer: nothing,
+      handle: signOut,
+    }),
+    route('visitor', 'POST', '/api/user/logout', {
+      summary: 'Signs out; for older clients.',
       answer: nothing,
       handle: signOut,
     }),

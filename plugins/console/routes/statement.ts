@@ -162,7 +162,7 @@ export function statementRoutes({ host, site, need }: Tools): readonly ApiRoute[
         next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
       }),
       async handle({ account: { id }, query: { days, page_size, before } }) {
-        const limit = sizeOf(page_size, USUAL, MOST);
+        const limit = sizeOf(page_size, USUAL);
         const today = Math.floor(host.clock.now() / DAY_MS) * DAY_MS;
         const fromMs = today - (days - 1) * DAY_MS;
         const { balance, money, calls } = await read(id, fromMs);

@@ -6,7 +6,7 @@ import type { Step } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, idNumber, integer, list, partly, text } from '../schemas.ts';
-import { personWith, subordinate } from '../subordinate.ts';
+import { livingPerson, subordinate } from '../subordinate.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Subscriptions');
@@ -141,7 +141,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       summary: 'Returns the subscription of a user.',
       answer: statsSchema,
       async handle({ params }) {
-        const { id } = await personWith(host, idOf(params.id));
+        const { id } = await livingPerson(host, idOf(params.id));
         return stats(id);
       },
     }),
@@ -153,7 +153,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       answer: statsSchema,
       async handle(request) {
         const { user_id, plan } = request.body;
-        const { id } = await subordinate(host, request.account, user_id);
+        const { id } = await subordinate(host, request.account, user_id, 'user_id');
         const subscriptions = need(Subscriptions);
         const grant = await subscriptions.grantSteps(id, plan, `bind:${request.id}`, request.actor.name);
         const failed = await host.store.atomic([
@@ -173,7 +173,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       body: cancelBody,
       answer: statsSchema,
       async handle(request) {
-        const { id, name } = await subordinate(host, request.account, request.body.user_id);
+        const { id, name } = await subordinate(host, request.account, request.body.user_id, 'user_id');
         const along = [
           ...audited(request, 'subscription.cancel', `user ${id}`),
           ...told(id, 'An administrator cancelled the subscription.'),

@@ -75,7 +75,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   ): unknown | Answer {
     return answered(request, json, async () => {
       const { query } = request;
-      const total = toItems(await sumsOf(usageFilter(tools, query, json)));
+      const total = toItems(await sumsOf(await usageFilter(tools, query, json)));
       return sumsFile(tools, { name: `team-${name}`, times: json, query }, columns, json.items, total);
     });
   }
@@ -127,7 +127,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       answer: object({ ...rangeProperties, items: { type: 'array', items } }),
       async handle(request) {
         const times = rangeOf(host.clock, request.query);
-        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), dimension), MOST_ROWS);
+        const sums = dearest(await sumsOf(await usageFilter(tools, request.query, times), dimension), MOST_ROWS);
         const names = createNames(host);
         const rows = await Promise.all(sums.map(async (sum) => ({ ...(await ownOf(sum, names)), ...toItems([sum]) })));
         const columns = items.required.filter((column) => !(column in sumProperties));
@@ -139,7 +139,13 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/team/overview', {
       errors: USAGE_ERRORS,
       summary: 'Returns an overview of the usage of all users.',
-      search: teamSearch,
+      search: queryOf({
+        ...filters,
+        format: {
+          ...filters.format,
+          description: `${filters.format.description} This one has a row for each member: \`name\` is what it is called, and \`value\` is what it has.`,
+        },
+      }),
       answer: object({
         ...rangeProperties,
         ...totalProperties,
@@ -149,7 +155,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       }),
       async handle(request) {
         const times = rangeOf(host.clock, request.query);
-        const filter = usageFilter(tools, request.query, times);
+        const filter = await usageFilter(tools, request.query, times);
         const nowMs = host.clock.now();
         const since = async (fromMs: number) => toItems(await sumsOf({ ...filter, fromMs, untilMs: nowMs + 1 }));
         const members = await sumsOf(filter, 'account');
@@ -194,7 +200,12 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       async handle(request) {
         const { granularity, group_by } = request.query;
         const times = rangeOf(host.clock, request.query, granularity);
-        const items = await usageTrend(host, need(Records), usageFilter(tools, request.query, times), request.query);
+        const items = await usageTrend(
+          host,
+          need(Records),
+          await usageFilter(tools, request.query, times),
+          request.query,
+        );
         return summed(request, { ...times, granularity, group_by, items }, 'cost-trend', TREND_COLUMNS);
       },
     }),
@@ -212,7 +223,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         const ledger = need(Ledger);
         const totals = await ledger.balances('department', ids);
         const months = await ledger.balances('department-month', ids, startMs);
-        const sums = await sumsOf(usageFilter(tools, query, times), 'department');
+        const sums = await sumsOf(await usageFilter(tools, query, times), 'department');
         const items = departments.flatMap(({ id, name, parentId, budget, monthlyBudget }): readonly UsageRow[] => {
           const below = new Set(branchOf(tools, id).map((department) => department.id));
           const spent = toItems(sums.filter(({ departmentId }) => below.has(departmentId))).quota;

@@ -5,7 +5,7 @@ import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { bodyOf, boolean, integer, object, partly, text } from '../schemas.ts';
+import { bodyOf, boolean, integer, object, partly, text, withRules } from '../schemas.ts';
 import { unitsOf } from '../units.ts';
 
 const route = tagged('Top-up');
@@ -65,7 +65,7 @@ const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; read
   additionalProperties: false,
   properties: {
     plan: { ...text, maxLength: 100, description: 'Its name.' },
-    plan_id: { ...text, maxLength: 100, description: 'Same as plan.' },
+    plan_id: { ...text, maxLength: 100, description: 'The same as plan.', deprecated: true },
     ...method,
     ...urls,
     ...decided,
@@ -183,6 +183,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       ...paying,
       summary: `Starts a payment for a plan with ${provider}.`,
       body: planBody,
+      request: withRules(planBody, {}, ['plan']),
       ...answerOf(provider),
       async handle(request) {
         const { plan, plan_id } = request.body;
@@ -221,10 +222,10 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       summary: 'Redeems a code and returns its quota units.',
       body: bodyOf(['key'], { key: { ...text, minLength: 1, maxLength: 100 } }),
       answer: integer,
-      async handle({ account, actor, body }) {
+      async handle({ account, actor, body, conditions }) {
         const { codes } = need(Payments);
         await limiter.take('sign-in', `redeem ${account.id}`);
-        return unitsOf(await codes.redeem(account, body.key, actor));
+        return unitsOf(await codes.redeem(account, body.key, actor, conditions));
       },
     }),
   ];

@@ -12,7 +12,7 @@ import {
   usageFilter,
   usageProperties,
 } from '../records/usage-range.ts';
-import { shownSums, sumsSchema } from '../records/usage-sums.ts';
+import { SUM_COLUMNS_NOTE, shownSums, sumsSchema } from '../records/usage-sums.ts';
 import {
   type Grouping,
   granularities,
@@ -36,7 +36,13 @@ interface SumsQuery extends UsageQuery {
 }
 
 const { department_id: _, user_id: __, channel: ___, ...ownProperties } = usageProperties;
-const own = { ...ownProperties, format: { ...ownProperties.format, description: 'csv: a file.' } };
+const own = {
+  ...ownProperties,
+  format: {
+    ...ownProperties.format,
+    description: `csv: a file, which ends with the sums and a description. ${SUM_COLUMNS_NOTE}`,
+  },
+};
 const trendOnly = { granularity: granularityProperty, top: topProperty };
 
 const trendAnswer = (by: readonly string[]) =>
@@ -73,7 +79,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
   async function trend(query: UsageQuery & TrendQuery, base: UsageFilter) {
     const { granularity, group_by } = query;
     const times = rangeOf(host.clock, query, granularity);
-    const filter = { ...usageFilter(tools, query, times), ...base };
+    const filter = await usageFilter(tools, query, times, base);
     const items = await usageTrend(host, need(Records), filter, query);
     if (query.format === 'csv') {
       const total = shownSums(await need(Records).sums(filter, []), perUnitOf(host));
@@ -84,7 +90,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
 
   async function sums(query: SumsQuery, base: UsageFilter) {
     const times = rangeOf(host.clock, query);
-    const filter = { ...usageFilter(tools, query, times), ...base };
+    const filter = await usageFilter(tools, query, times, base);
     const items = await usageSums(host, need(Records), filter, query.group_by);
     const total = shownSums(await need(Records).sums(filter, []), perUnitOf(host));
     if (query.format === 'csv') {

@@ -1,6 +1,7 @@
 /** `POST /api/user/batch`: one action on several users. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
+import { GROUP_NAME } from '../../../core/contracts/groups.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { bodyOf, idNumber, integer } from '../schemas.ts';
@@ -22,7 +23,7 @@ const batch = bodyOf(['ids', 'action'], {
     enum: ['enable', 'disable', 'delete', 'set_group'],
     description: '`delete` requires a verification (POST /api/verify).',
   },
-  group: { type: 'string', pattern: '^[\\w.-]{1,64}$', description: 'For set_group.' },
+  group: { type: 'string', pattern: GROUP_NAME, description: 'For set_group.' },
   reason: { description: 'The reason, for the audit log.', type: 'string', maxLength: 200 },
 });
 
@@ -39,16 +40,17 @@ export function userBatchRoutes({ host, verification, audited }: Tools): readonl
         'last_root',
       ],
       summary:
-        'Enables, disables or deletes several users, or sets their group; returns their number. If one of them cannot be changed, none is.',
+        'Enables, disables or deletes several users, or sets their group; returns their number. To disable or delete them needs a verification (POST /api/verify). If one of them cannot be changed, none is.',
       body: batch,
       answer: integer,
       async handle(request) {
         const { ids, action, group, reason = '' } = request.body;
-        if (action === 'delete') verification.demand(request);
+        // A stolen access token must not be enough to lock out a hundred users.
+        if (action === 'delete' || action === 'disable') verification.demand(request);
         if (action === 'set_group' && group === undefined) {
           throw coreErrors.invalid_request_error('`group` is missing.').with({ param: 'group' });
         }
-        const people = await Promise.all([...new Set(ids)].map((id) => subordinate(host, request.account, id)));
+        const people = await Promise.all([...new Set(ids)].map((id) => subordinate(host, request.account, id, 'ids')));
         if (action !== 'set_group' && people.some(({ role }) => role === 'root')) {
           throw errors.root_protected('Root cannot be enabled, disabled or deleted.').with({ param: 'ids' });
         }

@@ -1,7 +1,7 @@
 /** `POST /api/user/manage`: enables, disables or deletes an account, changes its role or balance. */
 import { Accounts, type Person, type Role } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
-import { Ledger } from '../../../core/contracts/ledger.ts';
+import { type BalanceChange, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records } from '../../../core/contracts/records.ts';
 import type { JsonObject, Step } from '../../../core/plugin.ts';
 import { roleNumber } from '../access.ts';
@@ -11,7 +11,7 @@ import { statusOf } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { type Accepted, bodyOf, idNumber, object } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
-import { MOST_UNITS, microOf, unitsOf } from '../units.ts';
+import { MOST_UNITS, microOf, unitsAbove, unitsOf } from '../units.ts';
 
 const route = tagged('Users');
 
@@ -23,10 +23,16 @@ const manage = {
       enum: ['enable', 'disable', 'delete', 'promote', 'demote', 'add_quota'],
       description: '`delete`, roles and quota require a verification (POST /api/verify); only root changes roles.',
     },
-    value: { description: 'For add_quota: quota units.', type: 'integer', minimum: 0, maximum: MOST_UNITS },
+    value: {
+      description: 'Required for add_quota: quota units; 0 only to override.',
+      type: 'integer',
+      minimum: 0,
+      maximum: MOST_UNITS,
+    },
     mode: {
       enum: ['add', 'subtract', 'override'],
-      description: 'For add_quota: add to the balance, subtract (never below zero), or override it. Default: add.',
+      description:
+        'For add_quota: add to the balance, subtract (never below zero), or override it. Default: add. What running calls hold cannot be taken at once: it is owed, and paid when they end.',
     },
     reason: { description: 'The reason, for the audit log.', type: 'string', maxLength: 200 },
   }),
@@ -55,7 +61,8 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
     await accounts.change(id, { role: to }, told(request, 'user.role', id, { from: role, to }));
   }
 
-  async function setQuota(request: ConsoleRequest<Manage>, { id, name }: Person): Promise<void> {
+  /** Undefined: nothing was taken. */
+  async function setQuota(request: ConsoleRequest<Manage>, { id, name }: Person): Promise<BalanceChange | undefined> {
     verification.demand(request);
     const { value, mode = 'add' } = request.body;
     const ledger = need(Ledger);
@@ -66,7 +73,13 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
     }
     const amount = microOf(value);
     const layer = { kind: 'account', owner: id } as const;
-    const ref = `manage:${request.id}`;
+    const key = request.headers['idempotency-key'];
+    const ref = key === undefined ? `manage:${request.id}` : `manage:${request.account.id}:${key}`;
+    // The ledger knows the reference longer than the answer is kept: money never moves twice for it.
+    const refs = [ref, `deducted:${ref}`, `set:${ref}`];
+    for (const each of key === undefined ? [] : refs) {
+      if ((await ledger.entriesOf(each)).length > 0) throw errors.answer_not_kept();
+    }
     const actor = request.actor.name;
     const audit = (facts: JsonObject): readonly Step[] => told(request, 'user.quota', id, { mode, value, ...facts });
     const event = (moved: bigint, text: string): readonly Step[] =>
@@ -78,41 +91,61 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
         ...event(amount, `An administrator credited ${value} quota.`),
       ]);
     } else if (mode === 'subtract') {
-      const taken = await ledger.deduct(id, amount, ref, actor, audit({}));
-      const steps = event(-taken, `An administrator deducted ${unitsOf(taken)} quota.`);
-      if (taken > 0n && steps.length > 0) await host.store.atomic(steps);
+      if ((await ledger.balance(layer))?.unlimited === true) {
+        const taken = await ledger.deduct(id, amount, ref, actor, audit({}));
+        const steps = event(-taken, `An administrator deducted ${unitsOf(taken)} quota.`);
+        if (taken > 0n && steps.length > 0) await host.store.atomic(steps);
+        return undefined;
+      }
+      const least = (balance: bigint): bigint => (balance < 0n ? balance : 0n);
+      const to = (balance: bigint): bigint => (balance > amount ? balance - amount : least(balance));
+      return ledger.setBalance(id, to, `deducted:${ref}`, actor, (change) => [
+        ...audit(factsOf(change)),
+        ...event(
+          change.is - change.was,
+          `An administrator deducted ${unitsOf(change.was - change.is)} quota${laterOf(change)}.`,
+        ),
+      ]);
     } else {
       const balance = await ledger.balance(layer);
       if (balance?.unlimited === true) {
         throw coreErrors.unlimited(`"${name}" is unlimited: there is no balance to set.`);
       }
-      const debt = await ledger.debt(id);
-      if (debt > 0n) {
-        throw errors.in_debt(name, unitsOf(debt));
-      }
-      await ledger.setAvailable(layer, amount, actor, [
-        ...audit({ was: quotaOf(balance).remain }),
-        ...event(0n, `An administrator set the balance to ${value} quota.`),
-      ]);
+      return ledger.setBalance(
+        id,
+        () => amount,
+        `set:${ref}`,
+        actor,
+        (change) => [
+          ...audit(factsOf(change)),
+          ...event(0n, `An administrator set the balance to ${value} quota${laterOf(change)}.`),
+        ],
+      );
     }
+    return undefined;
   }
 
-  async function run(request: ConsoleRequest<Manage>, person: Person): Promise<void> {
+  async function run(request: ConsoleRequest<Manage>, person: Person): Promise<BalanceChange | undefined | undefined> {
     switch (request.body.action) {
       case 'enable':
-        return enable(request, person, true);
+        await enable(request, person, true);
+        return undefined;
       case 'disable':
-        return enable(request, person, false);
+        await enable(request, person, false);
+        return undefined;
       case 'promote':
-        return setRole(request, person, 'admin');
+        await setRole(request, person, 'admin');
+        return undefined;
       case 'demote':
-        return setRole(request, person, 'member');
+        await setRole(request, person, 'member');
+        return undefined;
       case 'add_quota':
         return setQuota(request, person);
       case 'delete':
         if (person.role === 'root') throw errors.root_protected('Root cannot be deleted.');
         verification.demand(request);
-        return removeAccount(host, person.id, told(request, 'user.delete', person.id, { username: person.name }));
+        await removeAccount(host, person.id, told(request, 'user.delete', person.id, { username: person.name }));
+        return undefined;
     }
   }
 
@@ -126,7 +159,6 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
         'role_unchanged',
         'invalid_amount',
         'unlimited',
-        'in_debt',
         'no_room',
         'lease_not_returned',
       ],
@@ -136,14 +168,38 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
         role: { enum: [1, 10, 100] },
         status: { enum: [1, 2] },
         quota: { description: 'The new balance in quota units.', type: 'integer' },
+        taken_quota: { description: 'Taken from the balance at once; below zero: added to it.', type: 'integer' },
+        held_quota: { description: 'Reserved for running calls: it cannot be taken at once.', type: 'integer' },
+        debt: {
+          description: 'Owed: it is paid as soon as running calls return what they do not cost, or by the next credit.',
+          type: 'integer',
+        },
       }),
       async handle(request) {
         const { id } = request.body;
-        await run(request, await subordinate(host, request.account, id));
+        const change = await run(request, await subordinate(host, request.account, id));
         const person = await personWith(host, id);
         const balance = await host.find(Ledger)?.balance({ kind: 'account', owner: id });
-        return { role: roleNumber(person.role), status: statusOf(person), quota: quotaOf(balance).remain };
+        const { remain, held, debt } = quotaOf(balance);
+        return {
+          role: roleNumber(person.role),
+          status: statusOf(person),
+          quota: remain,
+          taken_quota: change ? unitsOf(change.taken) : 0,
+          held_quota: held,
+          debt,
+        };
       },
     }),
   ];
+}
+
+/** For the audit log: what was taken, what running calls hold, and what is owed, in quota units. */
+function factsOf({ was, taken, held, owed }: BalanceChange): JsonObject {
+  return { was: unitsOf(was), taken: unitsOf(taken), held: unitsOf(held), owed: unitsAbove(owed) };
+}
+
+/** For the user: what could not be taken at once. */
+function laterOf({ owed }: BalanceChange): string {
+  return owed > 0n ? `; ${unitsAbove(owed)} of it are owed until running calls end` : '';
 }

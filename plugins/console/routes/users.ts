@@ -2,24 +2,33 @@
 import { type AccountChanges, Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
-import { Ledger } from '../../../core/contracts/ledger.ts';
-import { OAuth } from '../../../core/contracts/oauth.ts';
-import { SecondFactors } from '../../../core/contracts/second-factors.ts';
+import { GROUP_NAME } from '../../../core/contracts/groups.ts';
 import { GatewayError, refuse } from '../../../core/plugin.ts';
 import { readName } from '../../../core/sdk.ts';
 import { outranks, roleNumber } from '../access.ts';
-import { csvTable } from '../csv.ts';
+import { columnsNote, csvTable, type RowRange } from '../csv.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
+import { cursorProperties, pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
 import { type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { differences, PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
 import { timeText } from '../records/usage-range.ts';
-import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
+import { revisedPerson, roleOf, shownDetail, shownUsers, userProperties, userSchema } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { type Accepted, bodyOf, boolean, idNumber, integer, nothing, text } from '../schemas.ts';
-import { personWith, removeAccount, subordinate } from '../subordinate.ts';
-import { unitsOf } from '../units.ts';
+import {
+  type Accepted,
+  bodyOf,
+  boolean,
+  EMAIL_PATTERN,
+  idNumber,
+  nothing,
+  passwordOrNone,
+  passwordRules,
+  queryOf,
+  text,
+  withRules,
+} from '../schemas.ts';
+import { livingPerson, personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { userAccessRoutes } from './user-access.ts';
 import { userBatchRoutes } from './user-batch.ts';
 import { userManageRoutes } from './user-manage.ts';
@@ -39,9 +48,10 @@ const COLUMNS = [
 ];
 
 const userQuery = pageSearch({
+  ...cursorProperties,
   sort: sortProperty(['id', 'username', 'role', 'group', 'last_login_at', ...AMOUNTS]),
   format: {
-    description: 'csv: all matching users as a file. Requires a verification (POST /api/verify).',
+    description: `csv: all matching users as a file. Requires a verification (POST /api/verify). ${columnsNote({ created: '`created_at`', last_login: '`last_login_at`' })}`,
     enum: ['json', 'csv'],
     default: 'json',
   },
@@ -55,9 +65,9 @@ const userQuery = pageSearch({
 const username = { type: 'string', minLength: 1, maxLength: 64 } as const;
 const displayName = { description: 'Empty: unchanged.', type: 'string', maxLength: 64 } as const;
 const group = {
-  description: 'A free text that groups accounts.',
+  description: 'The group of the account: of channels, if the configuration has `groups`; otherwise a free text.',
   type: 'string',
-  pattern: '^[\\w.-]{1,64}$',
+  pattern: GROUP_NAME,
 } as const;
 const remark = { description: 'Never shown to the user.', type: 'string', maxLength: 255 } as const;
 
@@ -83,14 +93,14 @@ const FIXED: ReadOnly = {
   bindings: 'DELETE /api/user/:id/bindings/:type takes one away.',
 };
 /** Members that change while a record is viewed. */
-const COUNTED = ['used_quota', 'last_login_at', 'debt'];
+const COUNTED = ['used_quota', 'held_quota', 'last_login_at', 'debt'];
 
 const changedUser = bodyOf(['id'], {
   id: idNumber,
   username,
   display_name: displayName,
   password: {
-    description: 'Empty: unchanged. Requires a verification (POST /api/verify).',
+    description: 'Empty: unchanged; otherwise 8 to 256 characters. Requires a verification (POST /api/verify).',
     type: 'string',
     maxLength: 1_024,
   },
@@ -108,13 +118,12 @@ const changedUser = bodyOf(['id'], {
 const detail = {
   title: 'UserDetail',
   type: 'object',
-  required: [...userSchema.required, 'two_factor', 'passkey', 'bindings', 'debt'],
+  required: [...userSchema.required, 'two_factor', 'passkey', 'bindings'],
   properties: {
     ...userProperties,
     two_factor: boolean,
     passkey: boolean,
     bindings: { description: 'The linked OAuth providers.', type: 'array', items: text },
-    debt: { ...integer, description: 'Debt in quota units; its calls are refused until it is paid.' },
   },
 };
 
@@ -128,7 +137,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     const { sort } = query;
     const byAmount = AMOUNTS.find((name) => sort?.replace('-', '') === name);
     const stored = byAmount === undefined ? sortOf(sort as keyof typeof ORDERS | undefined, ORDERS) : undefined;
-    const read = async (of: { readonly offset: number; readonly limit: number }) => {
+    const read = async (of: RowRange) => {
       const { total, items } = await accounts.search({
         ...filter,
         ...(stored !== undefined && { sort: stored }),
@@ -139,7 +148,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     if (query.format === 'csv') {
       verification.demand(request);
       await note(request, 'user.export');
-      return csvTable('users', COLUMNS, async (of) => (await read(of)).items.map(cellsOf));
+      return csvTable('users', COLUMNS, stored !== undefined, async (of) => (await read(of)).items.map(cellsOf));
     }
     const at = pageOf(query);
     if (byAmount === undefined) {
@@ -161,7 +170,14 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
   }
 
   function filterOf(query: Accepted<typeof userQuery>) {
-    const { keyword, group: wantedGroup, role: roleWanted, status, department_id: department } = query;
+    const {
+      keyword,
+      group: wantedGroup,
+      role: roleWanted,
+      status,
+      department_id: department,
+      before_id: before,
+    } = query;
     const role = roleWanted === undefined ? undefined : roleOf(roleWanted);
     const among = department === undefined ? undefined : peopleOf(department);
     return {
@@ -171,6 +187,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       ...((status === 1 || status === 2) && { enabled: status === 1 }),
       ...(status === -1 && { deleted: true }),
       ...(among !== undefined && { among }),
+      ...(before !== undefined && { before }),
     };
   }
 
@@ -188,22 +205,12 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     return people;
   }
 
+  const requested = ({ params, query }: ConsoleRequest<unknown, { readonly deleted?: 'also' }>): Promise<Person> =>
+    (query.deleted === 'also' ? personWith : livingPerson)(host, idOf(params.id));
+
   async function shown(person: Person) {
     const [user] = await shownUsers(host, [person]);
     return user;
-  }
-
-  /** The record with the sign-in methods. */
-  async function detailOf(person: Person) {
-    const factors = await host.find(SecondFactors)?.status(person.id);
-    const bindings = (await host.find(OAuth)?.bindings(person.id)) ?? [];
-    return {
-      ...(await shown(person)),
-      two_factor: factors?.totp ?? false,
-      passkey: factors?.passkey !== undefined,
-      bindings: bindings.map(({ provider }) => provider),
-      debt: unitsOf((await host.find(Ledger)?.debt(person.id)) ?? 0n),
-    };
   }
 
   const list = {
@@ -218,14 +225,19 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/user/search', { ...list, summary: 'Searches users.' }),
     route('admin', 'GET', '/api/user/:id', {
       errors: ['account_not_found'],
-      summary: 'Returns a user with the sign-in methods.',
+      summary: 'Returns a user with the sign-in methods; 404 after the user was deleted, unless `deleted=also`.',
+      search: queryOf({
+        deleted: { description: 'Also a deleted user; GET /api/user/?status=-1 lists them.', enum: ['also'] },
+      }),
       answer: detail,
-      handle: async ({ params }) => detailOf(await personWith(host, idOf(params.id))),
+      revised: async (request) => revisedPerson(await requested(request)),
+      handle: async (request) => shownDetail(host, await requested(request)),
     }),
     route('admin', 'POST', '/api/user/', {
       errors: [...PERSON_ERRORS, 'role_insufficient', 'verification_required'],
       summary: 'Creates a user. Only root creates administrators, with a verification (POST /api/verify).',
       body: newUser,
+      request: withRules(newUser, { password: passwordRules, email: { pattern: `^$|${EMAIL_PATTERN}` } }),
       answer: userSchema,
       async handle(request) {
         const { body, account } = request;
@@ -265,21 +277,22 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         ...PERSON_ERRORS,
         'department_not_found',
         'unlimited',
-        'in_debt',
         'no_room',
         'lease_not_returned',
       ],
       summary:
         'Updates a user; absent members stay unchanged. Role, status and balance are changed by POST /api/user/manage.',
       body: changedUser,
+      request: withRules(changedUser, { password: passwordOrNone, email: { pattern: `^$|${EMAIL_PATTERN}` } }),
       answer: userSchema,
+      revised: async ({ account, body }) => revisedPerson(await subordinate(host, account, body.id)),
       async handle(request) {
         const { body, account } = request;
         const person = await subordinate(host, account, body.id);
-        refuseOthers(body, await detailOf(person), FIXED);
+        refuseOthers(body, await shownDetail(host, person), FIXED);
         const named = displayNameOf(body.display_name);
         const changes: AccountChanges = {
-          ...(body.username !== undefined && { name: body.username }),
+          ...(body.username !== undefined && { name: body.username, renamesScope: true }),
           ...(named !== undefined && { displayName: named }),
           ...(body.email !== undefined && { email: body.email || null }),
           ...(body.group !== undefined && { group: body.group }),
@@ -301,6 +314,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       errors: ['last_root', 'role_insufficient', 'account_not_found', 'root_protected'],
       summary: 'Deletes a user with their keys and sessions. The name stays reserved; the ledger keeps the balance.',
       answer: nothing,
+      revised: async ({ account, params }) => revisedPerson(await subordinate(host, account, idOf(params.id))),
       async handle(request) {
         const { id, name, role } = await subordinate(host, request.account, idOf(request.params.id));
         if (role === 'root') throw errors.root_protected('Root cannot be deleted.');

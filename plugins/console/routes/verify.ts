@@ -19,9 +19,13 @@ const VERIFIED_FOR_MS = 5 * 60_000;
 
 const verifyBody = bodyOf(['method'], {
   method: { enum: ['2fa', 'passkey', 'password'] },
-  code: { description: 'With `2fa`: a code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
+  code: {
+    description: 'Required with `2fa`: a code of the authenticator, or a backup code.',
+    type: 'string',
+    maxLength: 64,
+  },
   password: {
-    description: 'With `password`, for accounts without a second factor.',
+    description: 'Required with `password`, for accounts without a second factor.',
     type: 'string',
     maxLength: 1_024,
   },

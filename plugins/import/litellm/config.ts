@@ -1,96 +1,104 @@
-/** Reads LiteLLM's `config.yaml`: deployments become channels and models, router settings aliases and fallbacks. */
+/** Reads LiteLLM's `config.yaml`. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { EMPTY, type ForeignModel, type Inventory, type Left } from '../inventory.ts';
-import { asObject, asTexts, type Row, textOf } from '../values.ts';
-import { readDeployments } from './deployments.ts';
+import { EMPTY, type Source } from '../inventory.ts';
+import { asObject, type Row, textOf } from '../values.ts';
+import type { Deployment } from './deployments.ts';
+import type { Published } from './published.ts';
+import { merged, type Settings } from './settings.ts';
+import { readSite } from './site.ts';
 
-/** Everything in the file. */
-export function readConfig(file: string): Inventory {
+/** Parts of the file that are read one by one. */
+const PARTS = new Set([
+  ...[
+    'model_list',
+    'general_settings',
+    'router_settings',
+    'litellm_settings',
+    'environment_variables',
+    'credential_list',
+  ],
+]);
+
+/** Such a file. */
+export interface ConfigFile {
+  readonly deployments: readonly Deployment[];
+  readonly credentials: ReadonlyMap<string, Row>;
+  readonly settings: Settings;
+}
+
+/** Such a file as a source. It has no users and no calls. */
+export function liteLlmFile(file: string, published?: Published): Source {
+  return {
+    program: 'litellm',
+    family: 'litellm',
+    async inventory() {
+      const none = new Map<string, never>();
+      const { upstreams, aliases, sections, notes } = readSite({
+        ...readConfig(file),
+        teams: none,
+        teamNames: none,
+        recorded: none,
+        published,
+      });
+      const { channels, models, groups } = upstreams;
+      return { ...EMPTY, channels, models, groups, aliases, sections, notes };
+    },
+    async *usage() {},
+    async *history() {},
+    close: async () => {},
+  };
+}
+
+/** Reads the file. */
+export function readConfig(file: string): ConfigFile {
   let config: Row;
   try {
     config = asObject(parse(readFileSync(file, 'utf8')));
   } catch (error) {
     throw new Error(`${file} cannot be read: ${(error as Error).message.split('\n')[0]}`);
   }
-  if (!Array.isArray(config.model_list))
+  if (!['model_list', 'general_settings', 'litellm_settings', 'router_settings'].some((part) => part in config))
     throw new Error(`${file} is not a config.yaml of LiteLLM: it has no list model_list`);
-  const { channels, models, left } = readDeployments(config.model_list.map(asObject));
-  const router = asObject(config.router_settings);
-  const settings = asObject(config.litellm_settings);
-  const aliases = aliasesOf(asObject(router.model_group_alias), models, left);
-  addFallbacks([router.fallbacks, settings.fallbacks], models, aliases, left);
-  leaveSettings(config, router, settings, left);
-  return { ...EMPTY, channels, models, aliases, left };
-}
-
-/** `model_group_alias`: a name, or an object with the name and whether lists hide it. */
-function aliasesOf(written: Row, models: ReadonlyMap<string, ForeignModel>, left: Left[]): Map<string, string> {
-  const aliases = new Map<string, string>();
-  for (const [alias, target] of Object.entries(written)) {
-    const model = typeof target === 'string' ? target : textOf(asObject(target), 'model');
-    if (model === undefined || !models.has(model))
-      left.push({ what: `alias ${alias}`, why: `there is no model ${model ?? ''}` });
-    else if (models.has(alias)) left.push({ what: `alias ${alias}`, why: 'there is a model with this name' });
-    else aliases.set(alias, model);
-  }
-  return aliases;
-}
-
-/** `fallbacks`: a list of objects from a model to others. */
-function addFallbacks(
-  lists: readonly unknown[],
-  models: Map<string, ForeignModel>,
-  aliases: ReadonlyMap<string, string>,
-  left: Left[],
-): void {
-  const entries = lists.flatMap((list) =>
-    Array.isArray(list) ? list.flatMap((each) => Object.entries(asObject(each))) : [],
-  );
-  for (const [name, targets] of entries) {
-    const model = models.get(name);
-    const all = asTexts(targets);
-    const fallback = all.filter((target) => models.has(target) || aliases.has(target));
-    const missing = all.filter((target) => !fallback.includes(target));
-    if (model === undefined) left.push({ what: `fallbacks of ${name}`, why: 'there is no such model' });
-    else if (fallback.length > 0)
-      models.set(name, { ...model, fallback: [...new Set([...(model.fallback ?? []), ...fallback])] });
-    if (missing.length > 0) left.push({ what: `fallbacks of ${name}`, why: `there is no model ${missing.join(', ')}` });
-  }
-}
-
-/** Router settings that have an equivalent, or that another function reads. */
-const ROUTER = new Set([
-  'model_group_alias',
-  'fallbacks',
-  'routing_strategy',
-  'num_retries',
-  'redis_host',
-  'redis_port',
-  'redis_password',
-]);
-
-function leaveSettings(config: Row, router: Row, settings: Row, left: Left[]): void {
-  const general = asObject(config.general_settings);
-  if (general.master_key !== undefined) {
-    left.push({ what: 'general_settings.master_key', why: 'it is not imported: create a key for its clients' });
-  }
-  if (general.database_url !== undefined) {
-    left.push({ what: 'general_settings.database_url', why: 'import the database, too: turnpike import litellm URL' });
-  }
-  const others = [
-    ...Object.keys(general)
-      .filter((name) => !['master_key', 'database_url'].includes(name))
-      .map((name) => `general_settings.${name}`),
-    ...Object.keys(router)
-      .filter((name) => !ROUTER.has(name))
-      .map((name) => `router_settings.${name}`),
-    ...Object.keys(settings)
-      .filter((name) => name !== 'fallbacks')
-      .map((name) => `litellm_settings.${name}`),
-    ...['guardrails', 'mcp_servers', 'environment_variables', 'credential_list', 'vector_store_registry'].filter(
-      (name) => name in config,
+  const models = Array.isArray(config.model_list) ? config.model_list.map(asObject) : [];
+  const credentials = Array.isArray(config.credential_list) ? config.credential_list.map(asObject) : [];
+  const variables = Object.entries(asObject(config.environment_variables));
+  return {
+    deployments: models.map((row) => ({
+      where: 'model_list',
+      name: textOf(row, 'model_name') ?? '',
+      params: asObject(row.litellm_params),
+      info: asObject(row.model_info),
+    })),
+    credentials: new Map(
+      credentials.map((row) => [textOf(row, 'credential_name') ?? '', asObject(row.credential_values)]),
     ),
-  ];
-  for (const what of others) left.push({ what, why: 'not imported: set it in gateway.yaml if you need it' });
+    settings: {
+      general: asObject(config.general_settings),
+      router: asObject(config.router_settings),
+      litellm: asObject(config.litellm_settings),
+      variables: new Map(variables.map(([name, value]) => [name, String(value)])),
+      sso: {},
+      others: Object.fromEntries(Object.entries(config).filter(([part]) => !PARTS.has(part))),
+    },
+  };
 }
+
+/** The settings of the database over those of the file. */
+export function mergedSettings(file: Settings, database: Settings): Settings {
+  return {
+    general: merged(file.general, database.general),
+    router: merged(file.router, database.router),
+    litellm: merged(file.litellm, database.litellm),
+    variables: new Map([...file.variables, ...database.variables]),
+    sso: merged(file.sso, database.sso),
+    others: merged(file.others, database.others),
+  };
+}
+
+/** Those of a site without a file. */
+export const NO_FILE: ConfigFile = {
+  deployments: [],
+  credentials: new Map(),
+  settings: { general: {}, router: {}, litellm: {}, variables: new Map(), sso: {}, others: {} },
+};

@@ -1,25 +1,44 @@
-/** Deployments of LiteLLM, from the file or the database: channels, the models they serve, and their prices. */
-import { decimalText } from '../../../core/sdk.ts';
-import type { ForeignChannel, ForeignModel, ForeignPrice, Left } from '../inventory.ts';
+/**
+ * Deployments of LiteLLM, from the file and the database: channels, the models they serve, their prices, and a group of channels for each
+ * team that has deployments of its own. Facts: BerriAI/litellm 1.110.2, litellm/router.py, litellm/router_strategy/simple_shuffle.py (weights),
+ * `get_order_filtered_deployments` in litellm/utils.py (order), litellm/types/router.py (fields).
+ */
+import { type Decimal, inUnitsOf } from '../../../core/sdk.ts';
+import {
+  type ForeignChannel,
+  type ForeignGroup,
+  type ForeignModel,
+  type ForeignPrice,
+  type Note,
+  type Setting,
+  Variable,
+} from '../inventory.ts';
 import { uniqueName } from '../names.ts';
-import { amountOf, asObject, literal, type Row, textOf } from '../values.ts';
-import { PROVIDERS, type Provider, splitModel } from './providers.ts';
+import { amountOf, asObject, asTexts, type Row, textOf } from '../values.ts';
+import { isCost, priceOf } from './prices.ts';
+import { PROVIDERS, type Provider, type SplitModel, splitModel } from './providers.ts';
 
-/** The API version of Azure if a deployment has none. */
-const AZURE_VERSION = '2024-10-21';
+/** The API version of Azure if neither a deployment nor the environment has one: `AZURE_DEFAULT_API_VERSION`. */
+const AZURE_VERSION = '2025-02-01-preview';
 /** `os.environ/NAME`: the value is in the environment. */
 const VARIABLE = /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/;
+/** Behind the address of Azure's service. */
+const AZURE_PATH = '/openai/deployments/{model}';
+/** The group of accounts without another one. */
+const DEFAULT_GROUP = 'default';
+/** Everything is a millionth. */
+const NO_FACTOR = 1_000_000;
 
-/** Our units by the names of a deployment's costs: per token, and per second. */
-const PER_TOKEN: Readonly<Record<string, string>> = {
-  input: 'input_cost_per_token',
-  cacheRead: 'cache_read_input_token_cost',
-  cacheWrite: 'cache_creation_input_token_cost',
-  inputAudio: 'input_cost_per_audio_token',
-  output: 'output_cost_per_token',
-  outputAudio: 'output_cost_per_audio_token',
+/** The styles of channels of servers with OpenAI's API, by `mode` of a deployment, where they are not the usual ones. */
+const STYLES: Readonly<Record<string, readonly string[]>> = {
+  image_generation: ['images', 'edits'],
+  image_edit: ['edits'],
+  audio_speech: ['speech'],
+  audio_transcription: ['transcription', 'translation'],
+  responses: ['responses'],
 };
-/** Fields of a deployment that are read, and those that mean nothing here. */
+
+/** Fields that are read here. */
 const READ = new Set([
   ...[
     'model',
@@ -31,122 +50,490 @@ const READ = new Set([
     'extra_headers',
     'custom_llm_provider',
   ],
-  ...['weight', 'order', 'mock_response', 'use_in_pass_through', 'input_cost_per_second', ...Object.values(PER_TOKEN)],
+  ...['weight', 'order', 'rpm', 'tpm', 'timeout', 'litellm_credential_name', 'use_in_pass_through', 'model_info'],
 ]);
+/** Fields of `model_info` that are read, or only describe a model. */
+const READ_INFO = new Set([
+  ...['id', 'db_model', 'access_groups', 'base_model', 'mode', 'team_id', 'team_public_model_name', 'key', 'order'],
+  ...['created_at', 'created_by', 'updated_at', 'updated_by', 'description', 'litellm_provider', 'direct_access'],
+  ...['max_tokens', 'max_input_tokens', 'max_output_tokens', 'supported_openai_params', 'rpm', 'tpm'],
+]);
+/** Fields of `model_info` that only say what a model can do. */
+const DESCRIBES = /^supports_/;
+/** Fields that say how to sign a request, not with a key. */
+const SIGNED = ['azure_ad_token', 'client_secret', 'azure_username', 'aws_access_key_id', 'aws_role_name'];
+/** Why other fields are not here. */
+const REASONS: Readonly<Record<string, string>> = {
+  max_tokens: 'requests have no default values here: clients send it',
+  temperature: 'requests have no default values here: clients send it',
+  max_retries: 'one setting for all channels: `listen.attempts.max`',
+  stream_timeout: 'a channel has one time limit for the beginning of an answer: `timeout.head`',
+  tags: 'tags of a request choose no channel',
+  max_budget: 'channels have no budget; `alerts.budget.channels` tells when one is reached',
+  budget_duration: 'channels have no budget; `alerts.budget.channels` tells when one is reached',
+  drop_params: 'parameters that a model does not accept are always left out, with a warning',
+};
+
+/** A deployment: an entry of `model_list`, or a row of the database with its values decrypted. */
+export interface Deployment {
+  /** The table or option that it is from. */
+  readonly where: string;
+  readonly name: string;
+  readonly params: Row;
+  readonly info: Row;
+  /** No call reaches it. */
+  readonly isBlocked?: boolean;
+}
+
+/** What recorded calls say about the price of a model. */
+export interface RecordedPrice {
+  /** The costs it was charged by; undefined: none, its calls were free. */
+  readonly price: ForeignPrice | undefined;
+}
+
+/** What deployments refer to. */
+export interface Surroundings {
+  /** Environment variables of the configuration. */
+  readonly variables: ReadonlyMap<string, string>;
+  /** Values by name of the credential. */
+  readonly credentials: ReadonlyMap<string, Row>;
+  /** Names of teams by their id. */
+  readonly teams: ReadonlyMap<string, string>;
+  /** Names that teams have for their own deployments, besides the public ones: internal name to names. */
+  readonly teamNames: ReadonlyMap<string, readonly string[]>;
+  /** Deployments are chosen by weight. */
+  readonly isWeighted: boolean;
+  /** By public name. */
+  readonly recorded: ReadonlyMap<string, RecordedPrice>;
+  /** The list price that ships with this gateway; undefined: not known here. */
+  readonly published?:
+    | ((upstream: {
+        readonly vendor: string;
+        readonly url: string;
+        readonly model: string;
+      }) => ForeignPrice | undefined)
+    | undefined;
+}
+
+/** A name that clients send, and who may. */
+export interface PublicName {
+  readonly name: string;
+  /** The team whose deployments it has; undefined: it is for everybody. */
+  readonly team: string | undefined;
+  readonly accessGroups: ReadonlySet<string>;
+}
 
 /** What deployments become. */
 export interface Deployments {
   readonly channels: readonly ForeignChannel[];
   readonly models: Map<string, ForeignModel>;
-  readonly left: Left[];
+  /** Empty if no team has deployments of its own. */
+  readonly groups: readonly ForeignGroup[];
+  /** The group of a team with deployments of its own, by its id. */
+  readonly groupOf: ReadonlyMap<string, string>;
+  readonly names: readonly PublicName[];
+  readonly left: Note[];
 }
 
-/** Rows with `model_name`, `litellm_params` and `model_info`. Those with the same account share a channel. */
-export function readDeployments(rows: readonly Row[]): Deployments {
-  const channels = new Map<string, ForeignChannel>();
-  const names = new Set<string>();
+type Account = Omit<ForeignChannel, 'name' | 'weight' | 'priority'>;
+
+/** A deployment that becomes a channel. */
+interface Target {
+  readonly where: string;
+  readonly public: string;
+  readonly team: string | undefined;
+  readonly provider: string;
+  readonly account: Account;
+  readonly upstream: string;
+  readonly order: number | undefined;
+  readonly weights: Readonly<Record<Metric, Decimal | undefined>>;
+  /** Undefined: the list price of its channel. */
+  readonly price: ForeignPrice | undefined;
+  readonly isFree: boolean;
+  /** That list price, if it is known. */
+  readonly listed: ForeignPrice | undefined;
+}
+
+const METRICS = ['weight', 'rpm', 'tpm'] as const;
+type Metric = (typeof METRICS)[number];
+
+/** Reads them. Those with the same account, weight and order share a channel. */
+export function readDeployments(deployments: readonly Deployment[], around: Surroundings): Deployments {
+  const left: Note[] = [];
+  const targets = deployments.flatMap((each) => targetsOf(each, around, left));
+  const channels = new Map<string, { channel: ForeignChannel; team: string | undefined; hidden: readonly string[] }>();
+  const taken = new Set<string>();
+  const names = new Map<string, string>();
   const models = new Map<string, ForeignModel>();
-  const left: Left[] = [];
-  for (const row of rows) {
-    const name = textOf(row, 'model_name') ?? '';
-    const params = asObject(row.litellm_params);
-    const what = `deployment of ${name}`;
-    const target = splitModel(textOf(params, 'model') ?? '', textOf(params, 'custom_llm_provider'));
-    if (target === undefined) {
-      left.push({ what, why: `${textOf(params, 'model')}: there is no vendor for this provider` });
-      continue;
+  for (const [name, its] of groupedBy(targets, (target) => target.public)) {
+    const owners = groupedBy(its, ({ team }) => team);
+    const from: { channel: string; model: string }[] = [];
+    for (const [team, ofOwner] of owners) {
+      // A team with deployments of its own under a name never reaches those of everybody under it.
+      const hidden = team === undefined ? [...owners.keys()].filter((other) => other !== undefined).sort() : [];
+      for (const { target, weight, priority } of ranked(ofOwner, around.isWeighted)) {
+        const made = {
+          ...target.account,
+          ...(priority > 0 && { priority }),
+          ...(weight !== 1 && { weight }),
+        };
+        const identity = JSON.stringify([made, team, hidden]);
+        // A channel has one name for a model: an account that has two for it is two channels.
+        const copy = from.filter(({ channel }) => names.get(channel) === identity).length;
+        const found = channels.get(`${identity} ${copy}`) ?? {
+          channel: { name: uniqueName(target.provider, taken), ...made },
+          team,
+          hidden,
+        };
+        channels.set(`${identity} ${copy}`, found);
+        names.set(found.channel.name, identity);
+        from.push({ channel: found.channel.name, model: target.upstream });
+      }
     }
-    const channel = channelOf(target.name, params);
-    if (typeof channel === 'string') {
-      left.push({ what, why: channel });
-      continue;
-    }
-    const identity = JSON.stringify(channel);
-    const made = channels.get(identity) ?? { ...channel, name: uniqueName(target.name, names) };
-    channels.set(identity, made);
-    const price = priceOf({ ...asObject(row.model_info), ...params });
-    const before = models.get(name);
-    const entry: ForeignModel = before ?? { from: [], price };
-    // `openai/*` under the same name: the star stands for what the client sent.
-    entry.from.push({ channel: made.name, model: target.upstream });
-    models.set(name, entry);
-    if (before !== undefined && JSON.stringify(before.price) !== JSON.stringify(price)) {
-      left.push({ what: `price of ${name}`, why: 'its deployments have different prices; that of the first is used' });
-    }
-    const others = Object.keys(params).filter((field) => !READ.has(field));
-    if (others.length > 0) left.push({ what, why: `${others.join(', ')}: not imported` });
+    models.set(name, modelOf(name, its, from, left));
   }
-  return { channels: [...channels.values()], models, left };
+  const all = [...channels.values()];
+  const teams = [...new Set(all.flatMap(({ team }) => team ?? []))];
+  const groupNames = new Set([DEFAULT_GROUP]);
+  const groupOf = new Map(teams.map((team) => [team, uniqueGroup(around.teams.get(team) ?? team, groupNames)]));
+  const groups = [undefined, ...teams].map((team): ForeignGroup => {
+    const reached = all.filter((each) =>
+      each.team === undefined ? team === undefined || !each.hidden.includes(team) : each.team === team,
+    );
+    return {
+      name: team === undefined ? DEFAULT_GROUP : groupOf.get(team)!,
+      channels: reached.map(({ channel }) => channel.name),
+      factorPpm: NO_FACTOR,
+    };
+  });
+  return {
+    channels: all.map(({ channel }) => channel),
+    models,
+    groups: teams.length === 0 ? [] : groups.filter(({ channels }) => channels!.length > 0),
+    groupOf,
+    names: namesOf(deployments, around),
+    left,
+  };
 }
 
-/** The channel of a deployment without its name; a sentence if it cannot be one. */
-function channelOf(name: string, params: Row): Omit<ForeignChannel, 'name'> | string {
+/** The public names of all deployments, also of those that are not here: lists of models may have them. */
+function namesOf(deployments: readonly Deployment[], around: Surroundings): readonly PublicName[] {
+  return deployments.flatMap(({ name, info, isBlocked }) => {
+    const accessGroups = new Set(asTexts(info.access_groups));
+    const team = textOf(info, 'team_id');
+    if (isBlocked === true) return [];
+    return publicNames(name, info, around).map((each) => ({ name: each, team, accessGroups }));
+  });
+}
+
+function publicNames(name: string, info: Row, { teamNames }: Surroundings): readonly string[] {
+  if (textOf(info, 'team_id') === undefined) return [name];
+  return [...new Set([textOf(info, 'team_public_model_name') ?? name, ...(teamNames.get(name) ?? [])])];
+}
+
+function targetsOf(deployment: Deployment, around: Surroundings, left: Note[]): readonly Target[] {
+  const { where, name, info } = deployment;
+  const what = `deployment of ${textOf(info, 'team_public_model_name') ?? name}`;
+  const leave = (why: string): readonly Target[] => {
+    left.push({ kind: 'left', where, what, why });
+    return [];
+  };
+  if (deployment.isBlocked === true) return leave('it is blocked there');
+  const credential = textOf(deployment.params, 'litellm_credential_name');
+  const values = credential === undefined ? {} : around.credentials.get(credential);
+  if (values === undefined) return leave(`its credential ${credential} is not there, or cannot be decrypted`);
+  const own = Object.entries(deployment.params).filter(([, value]) => value !== null && value !== undefined);
+  const params: Row = { ...values, ...Object.fromEntries(own) };
+  const written = textOf(params, 'model') ?? '';
+  const split = splitModel(written, textOf(params, 'custom_llm_provider'));
+  if (split === undefined) return leave(`${written}: there is no vendor for this provider`);
+  if (params.mock_response !== undefined && params.mock_response !== null)
+    return leave('it answers with `mock_response`');
+  if (SIGNED.some((field) => textOf(params, field) !== undefined) && textOf(params, 'api_key') === undefined)
+    return leave('it has no key: its requests are signed');
+  const account = accountOf(split, params, info, around.variables);
+  if (typeof account === 'string') return leave(account);
+  if (split.name.startsWith('ollama') && account.url !== undefined)
+    left.push({ kind: 'changed', where, what, why: 'Ollama is called by its OpenAI API (`/v1`), not by its own' });
+  if (name === `${split.name}/*`) {
+    const why = `models that LiteLLM knows to be of ${split.name} reach it without \`${split.name}/\` in front; here they need it, or a pattern of their own`;
+    left.push({ kind: 'changed', where, what, why });
+  }
+  noteFields(deployment, what, left);
+  const fields = { ...info, ...params };
+  const { price, isFree, others } = priceOf(fields);
+  const order = Number(textOf(params, 'order') ?? textOf(info, 'order'));
+  for (const cost of others)
+    left.push({ kind: 'decide', where: `${where}.${cost}`, what, why: 'prices here cannot have this cost' });
+  return publicNames(name, info, around).map((name) => {
+    const found =
+      price === undefined
+        ? unstatedPrice(name, split, account, fields, around, { where, what }, left)
+        : { price, isFree };
+    return {
+      where,
+      public: name,
+      team: textOf(info, 'team_id'),
+      provider: split.name,
+      account,
+      upstream: split.upstream,
+      order: Number.isInteger(order) ? order : undefined,
+      weights: {
+        weight: amountOf(params.weight),
+        rpm: amountOf(params.rpm),
+        tpm: amountOf(params.tpm),
+      },
+      ...found,
+      listed: around.published?.({ vendor: account.vendor, url: account.url ?? '', model: split.upstream }),
+    };
+  });
+}
+
+/** The price of a deployment that states no costs: that of LiteLLM's own cost map, as recorded calls or the list prices here have it. */
+function unstatedPrice(
+  name: string,
+  { name: provider, upstream }: SplitModel,
+  account: Account,
+  fields: Row,
+  { recorded, published }: Surroundings,
+  note: { readonly where: string; readonly what: string },
+  left: Note[],
+): { readonly price: ForeignPrice | undefined; readonly isFree: boolean } {
+  const charged = recorded.get(name);
+  const of = PROVIDERS[provider]!;
+  if (charged !== undefined) {
+    const why =
+      charged.price === undefined
+        ? 'LiteLLM has no price for it: its recorded calls cost nothing, and so they do here'
+        : 'it states no costs; the price is that of its recorded calls';
+    left.push({ kind: 'changed', ...note, why });
+    return { price: charged.price, isFree: charged.price === undefined };
+  }
+  if (of.own === true) {
+    left.push({ kind: 'decide', ...note, why: 'it states no costs: its calls cost nothing, as there' });
+    return { price: undefined, isFree: true };
+  }
+  if (published === undefined || name.includes('*')) return { price: undefined, isFree: false };
+  const base = textOf(fields, 'base_model');
+  const here = published({ vendor: account.vendor, url: account.url ?? '', model: upstream });
+  if (here !== undefined && base === undefined) return { price: undefined, isFree: false };
+  const [word = '', ...rest] = (base ?? upstream).split('/');
+  const model = rest.length > 0 && Object.hasOwn(PROVIDERS, word) ? rest.join('/') : (base ?? upstream);
+  const vendor = provider === 'azure' ? 'openai' : provider;
+  const listed = published({ vendor, url: of.url ?? '', model });
+  const why =
+    listed === undefined
+      ? 'it states no costs, and no list price is known here: its calls are refused until it has a price, or is `free: true`'
+      : 'it states no costs, and LiteLLM charges by a cost map of its own, which is not in the database; it costs the list price here';
+  left.push({ kind: 'decide', ...note, why });
+  return { price: listed, isFree: false };
+}
+
+/** The account that a deployment calls; a sentence if it cannot be one. */
+function accountOf(
+  { name, isResponses, upstream }: SplitModel,
+  params: Row,
+  info: Row,
+  variables: ReadonlyMap<string, string>,
+): Account | string {
   const provider = PROVIDERS[name]!;
-  const base = urlOf(textOf(params, 'api_base') ?? textOf(params, 'base_url'));
+  const isAzure = name === 'azure';
+  if (isAzure && upstream.startsWith('responses/')) return 'the Responses API of Azure is not supported';
+  const mode = textOf(info, 'mode');
+  if (mode === 'rerank' || mode === 'realtime' || mode === 'video_generation')
+    return `its mode ${mode} is not supported`;
+  const written = textOf(params, 'api_base') ?? textOf(params, 'base_url');
+  const base = fromEnvironment(
+    written ?? provider.bases.map((each) => variables.get(each)).find((each) => each !== undefined),
+    variables,
+  );
   // The vendor's own channels also speak styles that a compatible server may lack.
   const vendor = base !== undefined && provider.vendor === 'openai' ? 'compatible' : provider.vendor;
-  const isAzure = name === 'azure';
-  const url = isAzure && base !== undefined ? `${base}/openai/deployments/{model}` : (base ?? provider.url);
-  if (url === undefined && vendor === 'compatible') return 'it has no api_base';
+  if (base !== undefined && provider.vendor === 'gemini') return 'Gemini at another address is not supported';
+  const address =
+    base instanceof Variable
+      ? { urlFrom: new Variable(base.name, isAzure ? AZURE_PATH : (provider.suffix ?? '')) }
+      : urlOf(base ?? provider.url, provider, isAzure);
+  if (address === undefined && vendor === 'compatible') return 'it has no api_base';
   const headers = Object.fromEntries(
     Object.entries(asObject(params.extra_headers)).flatMap(([field, value]) =>
-      typeof value === 'string' ? [[field, interpolated(value)]] : [],
+      typeof value === 'string' ? [[field, fromEnvironment(value, variables)]] : [],
     ),
   );
   const organization = textOf(params, 'organization');
-  const more = {
-    ...(organization !== undefined && vendor === 'openai' && { organization: interpolated(organization) }),
-    ...(Object.keys(headers).length > 0 && { headers }),
-    ...(isAzure && {
-      query: { 'api-version': interpolated(textOf(params, 'api_version') ?? AZURE_VERSION) },
-      auth: { header: 'api-key' },
-    }),
+  const speaks = isResponses
+    ? ['responses']
+    : (provider.speaks ?? (vendor === 'compatible' ? STYLES[mode ?? ''] : undefined));
+  const version = textOf(params, 'api_version') ?? variables.get('AZURE_API_VERSION') ?? AZURE_VERSION;
+  const timeout = durationOf(textOf(params, 'timeout'));
+  const all: Record<string, Setting> = {
+    ...(organization !== undefined &&
+      vendor === 'openai' && { organization: fromEnvironment(organization, variables) }),
+    ...(organization !== undefined &&
+      vendor === 'compatible' &&
+      name === 'openai' && {
+        headers: { ...headers, 'OpenAI-Organization': fromEnvironment(organization, variables) },
+      }),
+    ...(Object.keys(headers).length > 0 && (organization === undefined || vendor === 'openai') && { headers }),
+    ...(isAzure && { query: { 'api-version': fromEnvironment(version, variables) }, auth: { header: 'api-key' } }),
+    ...(speaks !== undefined && { speaks: [...speaks] }),
+    ...(timeout !== undefined && { timeout: { head: timeout } }),
   };
-  const weight = Number(textOf(params, 'weight') ?? 1);
-  const order = Number(textOf(params, 'order') ?? 1);
   return {
     vendor,
-    ...(url !== undefined && { url }),
-    key: keyOf(textOf(params, 'api_key'), provider),
-    ...(weight > 0 && weight !== 1 && { weight }),
-    // The lowest order is tried first, as the lowest priority here.
-    ...(order > 1 && { priority: order - 1 }),
-    ...(Object.keys(more).length > 0 && { more }),
+    ...address,
+    key: keyOf(textOf(params, 'api_key') ?? variables.get(provider.variable), provider, variables),
+    ...(Object.keys(all).length > 0 && { more: all }),
   };
 }
 
-function urlOf(written: string | undefined): string | undefined {
-  return (
-    written &&
-    interpolated(written)
-      .replace(/\/+$/, '')
-      .replace(/\/chat\/completions$/, '')
-  );
+/** The base URL of a channel. */
+function urlOf(
+  written: string | undefined,
+  { vendor, suffix = '' }: Provider,
+  isAzure: boolean,
+): { readonly url: string } | undefined {
+  const base = written?.replace(/\/+$/, '').replace(/\/chat\/completions$/, '');
+  if (base === undefined) return undefined;
+  if (isAzure) return { url: base.replace(/\/openai(?:\/.*)?$/, '') + AZURE_PATH };
+  // LiteLLM adds `/v1/messages` to the address of Anthropic's API, if it is not there.
+  if (vendor === 'anthropic') return { url: `${base.replace(/\/v1(?:\/messages)?$/, '')}/v1` };
+  return { url: base.endsWith(suffix) ? base : base + suffix };
 }
 
-function keyOf(written: string | undefined, provider: Provider): ForeignChannel['key'] {
-  if (written === undefined) return provider.keyless === true ? { none: true } : { variable: provider.variable };
+function keyOf(
+  written: string | undefined,
+  provider: { readonly variable: string; readonly own?: true },
+  variables: ReadonlyMap<string, string>,
+): ForeignChannel['key'] {
+  if (written === undefined) return provider.own === true ? { none: true } : { variable: provider.variable };
   const variable = VARIABLE.exec(written)?.[1];
-  return variable === undefined ? { secret: written } : { variable };
+  const value = variable === undefined ? written : variables.get(variable);
+  return value === undefined ? { variable: variable! } : { secret: value };
 }
 
-/** A value of the environment, as gateway.yaml writes it. */
-function interpolated(text: string): string {
-  const variable = VARIABLE.exec(text)?.[1];
-  return variable === undefined ? literal(text) : `\${${variable}}`;
+/** A value, which may be in the environment; one that the configuration sets is known. */
+function fromEnvironment<T extends string | undefined>(
+  text: T,
+  variables: ReadonlyMap<string, string>,
+): T | string | Variable {
+  const variable = VARIABLE.exec(text ?? '')?.[1];
+  if (variable === undefined) return text;
+  return variables.get(variable) ?? new Variable(variable);
 }
 
-/** Dollars per token and per second; undefined if the deployment has none: then the list price applies, there and here. */
-function priceOf(costs: Row): ForeignPrice | undefined {
-  const price: Record<string, string> = {};
-  for (const [rate, field] of Object.entries(PER_TOKEN)) {
-    const cost = amountOf(costs[field]);
-    if (cost !== undefined) price[rate] = decimalText({ digits: cost.digits * 1_000_000n, scale: cost.scale });
+/** Seconds, as gateway.yaml writes a duration. */
+function durationOf(seconds: string | undefined): string | undefined {
+  const ms = Math.round(Number(seconds) * 1000);
+  if (!Number.isSafeInteger(ms) || ms <= 0 || ms > 999_999_999) return undefined;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+}
+
+/**
+ * Deployments of one name in the order in which they are tried. The lowest `order` is tried first; those without one come last. Within an
+ * order, the first of weight, rpm and tpm that one of them has is their share; those without it get calls only if all others fail. Equal ones are
+ * merged.
+ */
+function ranked(
+  targets: readonly Target[],
+  isWeighted: boolean,
+): readonly { readonly target: Target; readonly weight: number; readonly priority: number }[] {
+  const last = Number.POSITIVE_INFINITY;
+  const byOrder = groupedBy(targets, ({ order }) => order ?? last);
+  const ranks = [...byOrder.keys()].sort((a, b) => a - b);
+  let priority = -1;
+  return ranks.flatMap((rank) => {
+    const merged = [
+      ...groupedBy(byOrder.get(rank)!, ({ account, upstream }) => JSON.stringify([account, upstream])).values(),
+    ];
+    const metric = isWeighted
+      ? METRICS.find((each) => byOrder.get(rank)!.some(({ weights }) => (weights[each]?.digits ?? 0n) > 0n))
+      : undefined;
+    const shares = merged.map((same) =>
+      same.flatMap(({ weights }) => (metric === undefined ? [] : (weights[metric] ?? []))),
+    );
+    const scale = Math.max(0, ...shares.flat().map((share) => share.scale));
+    const whole = shares.map((each) => each.reduce((sum, share) => sum + inUnitsOf(share, scale), 0n));
+    const divisor = whole.reduce(greatestDivisor, 0n);
+    priority++;
+    const first = priority;
+    const isSpare = (i: number): boolean => metric !== undefined && whole[i] === 0n;
+    if (merged.some((_, i) => isSpare(i))) priority++;
+    const isAlone = merged.filter((_, i) => !isSpare(i)).length === 1;
+    return merged.map(([target], i) => ({
+      target: target!,
+      weight: metric === undefined || isAlone || isSpare(i) ? 1 : Number(whole[i]! / divisor),
+      priority: isSpare(i) ? first + 1 : first,
+    }));
+  });
+}
+
+function greatestDivisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : greatestDivisor(b, a % b);
+}
+
+function modelOf(
+  name: string,
+  targets: readonly Target[],
+  from: { channel: string; model: string }[],
+  left: Note[],
+): ForeignModel {
+  const first = targets[0]!;
+  const charged = ({ isFree, price, listed }: Target): string => (isFree ? 'free' : JSON.stringify(price ?? listed));
+  const isAlike = targets.every((target) => charged(target) === charged(first));
+  if (!isAlike) {
+    const why = 'its deployments have different prices, and a model has one here: that of the first is used';
+    left.push({ kind: 'decide', where: first.where, what: `price of ${name}`, why });
   }
-  const perSecond = amountOf(costs.input_cost_per_second);
-  if (perSecond !== undefined) price.perSecond = decimalText(perSecond);
-  if (price.input === undefined && price.perSecond === undefined) return undefined;
-  // Output that costs nothing there would cost as much as input here.
-  if (price.input !== undefined && price.output === undefined) price.output = '0';
-  return price;
+  if (first.isFree) return { from, free: true };
+  // A list price is that of a channel, so channels with another one, or none, need it in writing.
+  const isListed = targets.every(({ price }) => price === undefined) && isAlike;
+  const known = targets.map(({ price, listed }) => price ?? listed).find((each) => each !== undefined);
+  return { from, price: isListed ? undefined : (first.price ?? first.listed ?? known) };
+}
+
+/** The fields that say something that is not here. */
+function noteFields({ where, params, info }: Deployment, what: string, left: Note[]): void {
+  const isEmpty = (value: unknown): boolean =>
+    value === null ||
+    value === undefined ||
+    value === false ||
+    value === '' ||
+    JSON.stringify(value) === '[]' ||
+    JSON.stringify(value) === '{}';
+  for (const [field, value] of Object.entries(params)) {
+    if (READ.has(field) || isCost(field) || isEmpty(value)) continue;
+    const why = REASONS[field] ?? 'there is no such setting of a channel';
+    left.push({ kind: 'left', where: `${where}.${field}`, what, why });
+  }
+  for (const [field, value] of Object.entries(info)) {
+    if (READ_INFO.has(field) || DESCRIBES.test(field) || isCost(field) || isEmpty(value)) continue;
+    left.push({
+      kind: 'left',
+      where: `${where}.model_info.${field}`,
+      what,
+      why: 'there is no such setting of a model',
+    });
+  }
+}
+
+function groupedBy<T, K>(values: readonly T[], keyOf: (value: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
+
+/** A name as the section `groups` takes it. */
+function uniqueGroup(title: string, taken: Set<string>): string {
+  const plain = title.normalize('NFC').replace(/[^\p{L}\p{M}\p{N}_.-]+/gu, '-');
+  const base = [...plain].slice(0, 56).join('');
+  let name = base;
+  for (let number = 2; taken.has(name); number++) name = `${base}-${number}`;
+  taken.add(name);
+  return name;
 }

@@ -83,6 +83,8 @@ export function limitsOf(row: Row, shared: Row, perUnit: number): FoundLimits {
     addBudget(budget.max_budget ?? budget.budget_limit, its, model);
     for (const column of ['rpm_limit', 'tpm_limit'] as const) addRate(column, budget[column], model);
   }
+  const daily = textOf(row, 'tpd_limit') ?? textOf(shared, 'tpd_limit');
+  if (daily !== undefined) others.push(`tpd_limit ${daily}`);
   const soft = textOf(row, 'soft_budget') ?? textOf(shared, 'soft_budget');
   if (soft !== undefined) others.push(`a soft budget of ${soft}`);
   return { limits: [...found.values()], others };

@@ -1,230 +1,529 @@
-/** Reads one-api and new-api, which grew out of it and kept its tables and identifiers: a SQLite file, or PostgreSQL. */
-import { hash } from 'node:crypto';
+/** Reads one-api and new-api, which grew out of it and kept its tables and identifiers. */
 import { MICRO } from '../../../core/contracts/ledger.ts';
-import { inUnitsOf } from '../../../core/sdk.ts';
-import { type Database, openDatabase } from '../databases.ts';
-import type { ForeignDepartment, ForeignKey, ForeignUser, Inventory, Left } from '../inventory.ts';
+import { type Decimal, decimalText } from '../../../core/sdk.ts';
+import { type Cells, cellsOf, factorIn, objectIn, unreadable } from '../cells.ts';
+import type { Database } from '../databases.ts';
+import { EMPTY, type ForeignKey, type ForeignUser, type Inventory, type Note, type Source } from '../inventory.ts';
 import { readableName } from '../names.ts';
-import { amountOf, asObject, floored, grantable, isTrue, numberOf, partsOf, type Row, textOf } from '../values.ts';
-import { readChannels } from './channels.ts';
-import { priceOf, type Ratios } from './prices.ts';
+import { asTexts, floored, grantable, partsOf, type Row, textOf } from '../values.ts';
+import { channelTypeOf } from './channel-types.ts';
+import { readChannels, type Site, type Upstreams, USUAL_GROUP } from './channels.ts';
+import { groupNames } from './group-names.ts';
+import { readHistory } from './history.ts';
+import { readHoldings } from './holdings.ts';
+import { identityOf, readIdentities } from './identities.ts';
+import { keyIdOf, secretOf } from './key-id.ts';
+import { namesOf, type Options, optionsOf } from './options.ts';
+import {
+  acceptsUnpriced,
+  type PricedModels,
+  priceList,
+  quotaPerUnitOf,
+  schemaOf,
+  servingsOf,
+  withoutUnpriced,
+  withPrices,
+} from './prices.ts';
+import {
+  type AddressRule,
+  addressList,
+  type GroupRules,
+  isGizmo,
+  type KeyList,
+  modelList,
+  type Placement,
+  placement,
+  stateOf,
+} from './rights.ts';
+import { readSettings } from './settings.ts';
+import { tableNotes, unreadColumns, userNotes } from './unread.ts';
+import { readUsage } from './usage.ts';
 
 /** `users.role`. */
 const ADMIN = 10;
 const ROOT = 100;
-/** `users.status`, `tokens.status`: 1 enabled, 2 disabled; tokens also 3 expired, 4 exhausted, which other columns say, too. */
-const DISABLED = 2;
-/** `redemptions.status` of a code that was not used. */
-const UNUSED = 1;
-const USUAL_QUOTA_PER_UNIT = 500_000n;
-const MILLION = 1_000_000n;
-/** The group of users of no other. */
-const USUAL_GROUP = 'default';
+/** `users.status`: 1 enabled, 2 disabled, 3 deleted by one-api. */
+const ENABLED = 1;
+const DELETED = 3;
 /** What a header can carry. */
 const SECRET = /^[\x21-\x2b\x2d-\x7e]{1,253}$/;
+/** The ratios of groups if none were saved: `setting/ratio_setting/group_ratio.go`, `relay/billing/ratio/group.go`. */
+const USUAL_RATIOS: Row = { default: 1, vip: 1, svip: 1 };
 
-/** Everything in such a database. `perUnit`: quota units in one currency unit here. */
-export async function readOneApi(kind: 'one-api' | 'new-api', address: string, perUnit: number): Promise<Inventory> {
-  const database = await openDatabase(address);
-  try {
-    return await read(kind, database, BigInt(perUnit));
-  } finally {
-    await database.close();
-  }
-}
-
-async function read(kind: 'one-api' | 'new-api', database: Database, perUnit: bigint): Promise<Inventory> {
-  const [users, tokens, channels] = [
-    await database.rows('users'),
-    await database.rows('tokens'),
-    await database.rows('channels'),
-  ];
-  if (users === undefined || tokens === undefined || channels === undefined) {
-    throw new Error(`this is not a database of ${kind}: it does not have the tables users, tokens and channels`);
-  }
-  const options = optionsOf((await database.rows('options')) ?? []);
-  const ratios = ratiosOf(options);
-  const groupRatios = jsonOption(options, 'GroupRatio');
-  const living = users.filter((row) => textOf(row, 'deleted_at') === undefined && numberOf(row, 'status') !== 3);
-  const left: Left[] = [];
-  const micro = (row: Row, column: string): bigint =>
-    floored(BigInt(Math.trunc(numberOf(row, column) ?? 0)) * MICRO * perUnit, ratios.quotaPerUnit);
-
-  if ((MICRO * perUnit) % ratios.quotaPerUnit !== 0n) {
-    const why = `${ratios.quotaPerUnit} per dollar there, ${perUnit} here: amounts are rounded down to a millionth of a quota unit`;
-    left.push({ what: 'balances', why });
-  }
-  const { departments, unknown } = departmentsOf(living, groupRatios);
-  for (const group of unknown)
-    left.push({ what: `group ${group}`, why: 'it has no ratio; its users pay the full price' });
-
-  const placed = new Set(departments.map(({ id }) => id));
-  const groupOfUser = new Map(living.map((row) => [textOf(row, 'id'), textOf(row, 'group') ?? USUAL_GROUP]));
-  const keys: ForeignKey[] = [];
-  for (const row of tokens.filter((token) => textOf(token, 'deleted_at') === undefined)) {
-    if (groupOfUser.has(textOf(row, 'user_id'))) keys.push(keyOf(row, micro));
-    else left.push({ what: `key ${textOf(row, 'name') ?? textOf(row, 'id')}`, why: 'its user was deleted' });
-    const group = textOf(row, 'group');
-    if (group !== undefined && group !== 'auto' && group !== groupOfUser.get(textOf(row, 'user_id'))) {
-      const why = `the key has the group ${group}; the price factor is that of the department of its user`;
-      left.push({ what: `group of the key ${textOf(row, 'name')}`, why });
-    }
-  }
-
-  const upstreams = readChannels(kind, channels);
-  const models = new Map(
-    [...upstreams.models].map(([name, model]) => [name, { ...model, price: priceOf(name, ratios) }] as const),
-  );
-  for (const [name, { price }] of models) {
-    if (price !== undefined) continue;
-    const why = 'its ratios are not stored there: the list price applies, or the model needs a price here';
-    left.push({ what: `price of ${name}`, why });
-  }
+/** Such a database, open. `perUnit`: quota units in one currency unit here. */
+export function oneApiSource(program: 'one-api' | 'new-api', database: Database, perUnit: number): Source {
   return {
-    departments,
-    users: living.map((row) => userOf(row, placed, micro)),
-    keys,
-    channels: upstreams.channels,
-    models,
-    aliases: new Map(),
-    left: [...left, ...upstreams.left, ...(await othersOf(database, options, living))],
+    program,
+    family: 'one-api',
+    inventory: () => read(program, database, BigInt(perUnit)),
+    usage: (most) => readUsage(program, database, BigInt(perUnit), most),
+    history: () => readHistory(program, database, BigInt(perUnit)),
+    close: () => database.close(),
   };
 }
 
-/** The table `options` by key. */
-function optionsOf(rows: readonly Row[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(rows.map((row) => [String(row.key), String(row.value ?? '')]));
-}
-
-function jsonOption(options: Readonly<Record<string, string>>, name: string): Row {
-  try {
-    return asObject(JSON.parse(options[name] ?? '{}'));
-  } catch {
-    return {};
-  }
-}
-
-function ratiosOf(options: Readonly<Record<string, string>>): Ratios {
-  const perUnit = amountOf(options.QuotaPerUnit);
-  const whole = perUnit && perUnit.digits / 10n ** BigInt(perUnit.scale);
-  return {
-    quotaPerUnit: whole === undefined || whole === 0n ? USUAL_QUOTA_PER_UNIT : whole,
-    model: jsonOption(options, 'ModelRatio'),
-    completion: jsonOption(options, 'CompletionRatio'),
-    price: jsonOption(options, 'ModelPrice'),
-    cache: jsonOption(options, 'CacheRatio'),
-    createCache: jsonOption(options, 'CreateCacheRatio'),
-    audio: jsonOption(options, 'AudioRatio'),
-    audioCompletion: jsonOption(options, 'AudioCompletionRatio'),
-  };
-}
-
-/** A department for each group that users are in; the usual group needs none unless it has a ratio of its own. */
-function departmentsOf(
-  users: readonly Row[],
-  ratios: Row,
-): { readonly departments: readonly ForeignDepartment[]; readonly unknown: readonly string[] } {
-  const groups = [...new Set(users.map((row) => textOf(row, 'group') ?? USUAL_GROUP))].sort();
-  const departments = groups.flatMap((group): readonly ForeignDepartment[] => {
-    const ratio = amountOf(ratios[group]) ?? { digits: 1n, scale: 0 };
-    // Rounded up to a millionth: rounded down, calls would cost less than before.
-    const scale = Math.max(6, ratio.scale);
-    const factorPpm = Number(-floored(-inUnitsOf(ratio, scale), 10n ** BigInt(scale - 6)));
-    if (group === USUAL_GROUP && BigInt(factorPpm) === MILLION) return [];
-    return [{ id: group, name: readableName(group, USUAL_GROUP), factorPpm, enabled: true }];
+async function read(program: 'one-api' | 'new-api', database: Database, perUnit: bigint): Promise<Inventory> {
+  const { channels, options: optionRows } = await coreTables(program, database);
+  const options = optionsOf(optionRows);
+  const quotaPerUnit = quotaPerUnitOf(options.texts);
+  const amounts = amountsIn(perUnit, quotaPerUnit);
+  const site = await siteOf(program, database, options);
+  const upstreams = readChannels(site, channels);
+  const people = await readPeople(program, database, amounts.micro);
+  const placing = placement(rulesOf(program, options, upstreams, people));
+  const list = priceList({
+    program,
+    options: options.texts,
+    schema: await schemaOf(database),
+    isUnsetAccepted: people.accepting.size > 0,
   });
+  const priced = withPrices(list, upstreams.models, servingsOf(channels));
+  const keys = await readKeys(database, people, placing, upstreams, {
+    micro: amounts.micro,
+    models: program === 'new-api' ? newApiModels : oneApiModels,
+    addresses: program === 'new-api' ? newApiAddresses(await database.columns('tokens')) : oneApiAddresses,
+    place: (cells, userGroup) => placing.of(userGroup, cells.text('group')),
+    limited: limiting(people, placing, upstreams, priced),
+  });
+  const holdings = await readHoldings(program, database, amounts.micro, perUnit);
+  const settings = readSettings({ program, options, perUnit, quotaPerUnit });
+  const names = groupNames();
+  const renamed = renameGroups({ groups: placing.groups(), keys: keys.keys }, names.of);
+  const owners = people.owners.map((user) => inRenamed(user, names.of, USUAL_GROUP));
   return {
-    departments,
-    unknown: groups.filter((group) => group !== USUAL_GROUP && amountOf(ratios[group]) === undefined),
+    ...EMPTY,
+    ...holdings,
+    groups: renamed.groups,
+    users: owners,
+    keys: renamed.keys,
+    channels: upstreams.channels,
+    models: priced.models,
+    sections: { ...settings.sections, ...holdings.sections },
+    notes: [
+      ...amounts.notes,
+      ...people.notes,
+      ...groupNotes(options, upstreams, people, names.renamed),
+      ...keys.notes,
+      ...upstreams.notes,
+      ...priced.notes,
+      ...settings.notes,
+      ...holdings.notes,
+      ...people.unread,
+      ...unreadColumns({ channels, tokens: keys.sample }),
+      ...(await tableNotes(database)),
+    ],
   };
 }
 
-function userOf(row: Row, placed: ReadonlySet<string>, micro: (row: Row, column: string) => bigint): ForeignUser {
-  const role = numberOf(row, 'role') ?? 1;
-  const id = textOf(row, 'id') ?? '';
-  const group = textOf(row, 'group') ?? USUAL_GROUP;
+/** Takes from keys what has no price there, unless their users accept such models. A list that a key has not got itself is one for its whole group. */
+function limiting(
+  people: People,
+  placing: Placement,
+  upstreams: Upstreams,
+  priced: PricedModels,
+): (key: ForeignKey) => ForeignKey {
+  const ofGroups = new Map<string, readonly string[]>();
+  return (key) => {
+    const own = people.accepting.has(key.user) ? key : withoutUnpriced(key, priced);
+    if (key.models === own.models) return own;
+    const group = groupOf(key, people);
+    const models =
+      (key.models === undefined ? ofGroups.get(group) : undefined) ?? inGroup(own, people, placing, upstreams);
+    if (key.models === undefined) ofGroups.set(group, models);
+    return { ...own, models };
+  };
+}
+
+const groupOf = ({ group, user }: ForeignKey, people: People): string =>
+  group ?? people.groupOf.get(user) ?? USUAL_GROUP;
+
+/** The models of a key that its group serves; all of them if it serves none. */
+function inGroup(key: ForeignKey, people: People, placing: Placement, { modelsOf }: Upstreams): readonly string[] {
+  const { models = [] } = key;
+  const groups = placing.members(groupOf(key, people));
+  const served = models.filter((model) => groups.some((name) => modelsOf.get(name)?.has(model) === true));
+  return served.length === 0 ? models : served;
+}
+
+/** The tables without which it is no such database; without the rows of `users` and `tokens`, which may be very many. */
+export async function coreTables(
+  program: string,
+  database: Database,
+): Promise<{ readonly channels: readonly Row[]; readonly options: readonly Row[] }> {
+  const [channels, options] = [await database.rows('channels'), await database.rows('options')];
+  const [users, tokens] = [await database.columns('users'), await database.columns('tokens')];
+  if (users.length === 0 || tokens.length === 0 || channels === undefined) {
+    throw new Error(`this is not a database of ${program}: it does not have the tables users, tokens and channels`);
+  }
+  // Without it, all ratios and settings would be the program's defaults.
+  if (options === undefined)
+    throw new Error(`this is not a whole database of ${program}: it does not have the table options`);
+  return { channels, options };
+}
+
+/** Amounts of quota, in micro-quota of this gateway. */
+export interface Amounts {
+  /** The amount in a column. `table` is for errors. */
+  micro(row: Row, column: string, table?: string): bigint;
+  readonly notes: readonly Note[];
+}
+
+/** `quotaPerUnit`: quota units per currency unit there. */
+export function amountsIn(perUnit: bigint, quotaPerUnit: Decimal): Amounts {
+  const [there, here] = [quotaPerUnit.digits, MICRO * perUnit * 10n ** BigInt(quotaPerUnit.scale)];
+  const why = `${decimalText(quotaPerUnit)} per currency unit there, ${perUnit} here: amounts are rounded down to a millionth of a quota unit`;
+  return {
+    micro: (row, column, table = 'redemptions') => floored((cellsOf(table, row).whole(column) ?? 0n) * here, there),
+    notes:
+      here % there === 0n ? [] : [{ kind: 'changed', where: 'options.QuotaPerUnit', what: 'balances and limits', why }],
+  };
+}
+
+async function siteOf(program: 'one-api' | 'new-api', database: Database, options: Options): Promise<Site> {
+  const columns = await database.columns('channels');
+  const isLate = columns.includes('channel_info');
+  const safety = options.object('gemini.safety_settings');
+  const versions = options.object('gemini.version_settings');
+  return {
+    program,
+    isLate,
+    typeOf: (type) => channelTypeOf(program, type, isLate),
+    gemini: {
+      version: textOf(versions ?? {}, 'default') ?? 'v1beta',
+      // `setting/model_setting/gemini.go`; one-api: GEMINI_SAFETY_SETTING.
+      safety: program === 'one-api' ? 'BLOCK_NONE' : thresholdOf(safety),
+    },
+    thinkers: new Set(
+      textsIn(options, 'global.thinking_model_blacklist') ?? ['moonshotai/kimi-k2-thinking', 'kimi-k2-thinking'],
+    ),
+  };
+}
+
+/** The texts in a JSON list. */
+function textsIn(options: Options, name: string): readonly string[] | undefined {
+  const list = options.list(name);
+  return list && asTexts(list);
+}
+
+/** Thresholds that the vendor `gemini` knows; another one would be refused by it anyhow. */
+function thresholdOf(settings: Row | undefined): string | undefined {
+  const threshold = settings === undefined ? 'OFF' : textOf(settings, 'default');
+  return ['BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE', 'BLOCK_ONLY_HIGH', 'BLOCK_NONE', 'OFF'].find(
+    (each) => each === threshold,
+  );
+}
+
+/** The users of a site. */
+export interface People {
+  /** With the groups that they have there. */
+  readonly owners: readonly ForeignUser[];
+  /** The groups of users, by their identifiers. */
+  readonly groupOf: ReadonlyMap<string, string>;
+  readonly nameOf: ReadonlyMap<string, string>;
+  /** Users who accept models without a price. */
+  readonly accepting: ReadonlySet<string>;
+  readonly notes: readonly Note[];
+  /** What of their rows is not read. */
+  readonly unread: readonly Note[];
+}
+
+/** Reads the table `users`. Its rows, of which each has much more than is needed, are not kept. */
+export async function readPeople(
+  program: 'one-api' | 'new-api' | 'one-hub',
+  database: Database,
+  micro: Amounts['micro'],
+): Promise<People> {
+  const identities = await readIdentities(program, database, micro);
+  const users = (await database.rows('users')) ?? [];
+  const isDeleted = (row: Row): boolean =>
+    textOf(row, 'deleted_at') !== undefined || cellsOf('users', row).number('status') === DELETED;
+  const living = users.filter((row) => !isDeleted(row)).map((row) => cellsOf('users', row));
+  const deleted = users.length - living.length;
+  const why = 'they were deleted there';
+  return {
+    owners: living.map((cells) => ({ ...userOf(cells, micro), ...identityOf(cells.row, identities) })),
+    groupOf: new Map(living.map((cells) => [cells.text('id') ?? '', cells.text('group') ?? USUAL_GROUP])),
+    nameOf: new Map(living.map((cells) => [cells.text('id') ?? '', cells.text('username') ?? ''])),
+    accepting: new Set(users.filter(acceptsUnpriced).map((row) => textOf(row, 'id') ?? '')),
+    notes: [
+      ...(deleted === 0 ? [] : [{ kind: 'left', where: 'users', what: 'deleted users', why, count: deleted } as const]),
+      ...identities.notes,
+    ],
+    unread: [...unreadColumns({ users }), ...userNotes(living)],
+  };
+}
+
+/** A user, without what `identityOf` adds. */
+function userOf(cells: Cells, micro: Amounts['micro']): ForeignUser {
+  const role = cells.number('role') ?? 1;
+  const id = cells.text('id') ?? '';
+  const displayName = cells.text('display_name');
   return {
     id,
-    name: readableName(textOf(row, 'username'), `user-${id}`),
-    displayName: textOf(row, 'display_name') && readableName(textOf(row, 'display_name'), `user-${id}`),
-    email: textOf(row, 'email'),
+    name: readableName(cells.text('username'), `user-${id}`),
+    displayName: displayName && readableName(displayName, `user-${id}`),
+    email: cells.text('email'),
     role: role >= ROOT ? 'root' : role >= ADMIN ? 'admin' : 'member',
-    enabled: numberOf(row, 'status') !== DISABLED,
-    group,
-    remark: textOf(row, 'remark'),
-    balance: micro(row, 'quota'),
-    department: placed.has(group) ? group : undefined,
+    enabled: (cells.number('status') ?? ENABLED) === ENABLED,
+    group: cells.text('group') ?? USUAL_GROUP,
+    remark: cells.text('remark'),
+    balance: micro(cells.row, 'quota', 'users'),
     isPerson: true,
   };
 }
 
-function keyOf(row: Row, micro: (row: Row, column: string) => bigint): ForeignKey {
-  const stored = textOf(row, 'key') ?? '';
-  // Keys are stored without the `sk-` that users see.
-  const secret = stored.startsWith('sk-') ? stored : `sk-${stored}`;
-  const digest = hash('sha256', secret, 'hex');
-  const expires = numberOf(row, 'expired_time') ?? -1;
-  const id = textOf(row, 'id') ?? '';
-  return {
-    id: digest,
-    user: textOf(row, 'user_id') ?? '',
-    name: readableName(textOf(row, 'name'), `key-${id}`),
-    secret: SECRET.test(secret.slice(3))
-      ? { hash: digest, prefix: secret.slice(0, 7), suffix: secret.slice(-4) }
-      : undefined,
-    allowance: isTrue(row, 'unlimited_quota') ? undefined : grantable(micro(row, 'remain_quota')),
-    models: modelsOf(row),
-    addresses: addressesOf(row),
-    expiresMs: expires > 0 ? expires * 1_000 : undefined,
-    enabled: numberOf(row, 'status') !== DISABLED,
+/** What the programs say differently about their keys. */
+export interface KeyRules {
+  readonly micro: Amounts['micro'];
+  models(cells: Cells): KeyList;
+  addresses(cells: Cells): KeyList;
+  /** Its group, or why it is refused there. */
+  place(cells: Cells, userGroup: string): ReturnType<Placement['of']>;
+  /** Takes models from it that it cannot use there. */
+  limited?(key: ForeignKey): ForeignKey;
+}
+
+export interface ReadKeys {
+  readonly keys: readonly ForeignKey[];
+  readonly notes: readonly Note[];
+  /** Some of the rows. */
+  readonly sample: readonly Row[];
+}
+
+/**
+ * Reads the table `tokens`. A key that could do more here than there is disabled, with the reason. Each row becomes at once what is kept of it: there
+ * may be a hundred thousand.
+ */
+export async function readKeys(
+  database: Database,
+  people: People,
+  placing: Placement,
+  { modelsOf, models }: Pick<Upstreams, 'modelsOf' | 'models'>,
+  rules: KeyRules,
+): Promise<ReadKeys> {
+  const keys: ForeignKey[] = [];
+  const notes: Note[] = [];
+  const sample: Row[] = [];
+  let deleted = 0;
+  const servedIn = (groups: readonly string[], name: string): boolean =>
+    groups.some((group) => modelsOf.get(group)?.has(name) === true);
+  for await (const row of database.each('tokens')) {
+    if (textOf(row, 'deleted_at') !== undefined) {
+      deleted++;
+      continue;
+    }
+    if (sample.length < MOST_SAMPLES) sample.push(row);
+    const cells = cellsOf('tokens', row);
+    const user = cells.text('user_id') ?? '';
+    const name = readableName(cells.text('name'), `key-${cells.text('id') ?? ''}`);
+    const userGroup = people.groupOf.get(user);
+    const what = `key ${name}${userGroup === undefined ? '' : ` of ${people.nameOf.get(user)}`}`;
+    const tell = (kind: Note['kind'], why: string): void => void notes.push({ kind, where: 'tokens', what, why });
+    if (userGroup === undefined) {
+      tell('left', 'its user was deleted');
+      continue;
+    }
+    const state = stateOf(cells);
+    const place = rules.place(cells, userGroup);
+    const listed = rules.models(cells);
+    const addresses = rules.addresses(cells);
+    const group = 'refused' in place ? undefined : place.group;
+    const groups = placing.members(group ?? userGroup);
+    // Models of other groups only would be refused there; those that nobody serves yet are kept.
+    const served = listed.list?.filter((model) => !models.has(model) || servedIn(groups, model));
+    const list = served?.length === 0 ? listed.list : served;
+    // There, calls of such a key are refused, too.
+    const refusals = [
+      ...('refused' in place ? [place.refused] : []),
+      ...(list?.length === 0 ? ['it is limited to models, and its list has none'] : []),
+      ...(addresses.list?.length === 0
+        ? ['it is limited to addresses, and its list has none that is valid there']
+        : []),
+    ];
+    const isUsed = (cells.number('status') ?? ENABLED) !== 2;
+    if (isUsed && state.refused !== undefined) tell('decide', `it is disabled here: ${state.refused}`);
+    if (isUsed)
+      for (const why of refusals) tell('changed', `its calls are refused there, so it is disabled here: ${why}`);
+    if (listed.ignored.length > 0)
+      tell('changed', `names of models that match nothing there are left out: ${listed.ignored.join(', ')}`);
+    if (addresses.ignored.length > 0)
+      tell('changed', `addresses that match nothing there are left out: ${addresses.ignored.join(', ')}`);
+    if (cells.truth('cross_group_retry')) {
+      tell('changed', 'a call that fails in one group is not tried in the next one (cross_group_retry)');
+    }
+    const secret = secretOf(row);
+    const digest = keyIdOf(row);
+    const key: ForeignKey = {
+      id: digest,
+      user,
+      name,
+      secret: SECRET.test(secret.slice(3))
+        ? { hash: digest, prefix: secret.slice(0, 7), suffix: secret.slice(-4) }
+        : undefined,
+      allowance: cells.truth('unlimited_quota') ? undefined : grantable(rules.micro(row, 'remain_quota', 'tokens')),
+      models: list?.length === 0 ? undefined : list,
+      addresses: addresses.list?.length === 0 ? undefined : addresses.list,
+      expiresMs: state.expiresMs,
+      group,
+      enabled: state.enabled && refusals.length === 0,
+    };
+    keys.push(rules.limited?.(key) ?? key);
+  }
+  if (deleted > 0)
+    notes.push({ kind: 'left', where: 'tokens', what: 'deleted keys', why: 'they were deleted there', count: deleted });
+  return { keys, notes, sample };
+}
+
+const MOST_SAMPLES = 1_000;
+
+/** one-api: a list of names, or none. */
+function oneApiModels({ row }: Cells): KeyList {
+  const text = typeof row.models === 'string' ? row.models : '';
+  return modelList(text === '' ? undefined : text.split(','));
+}
+
+/** new-api: a switch and a list; with an empty list, no model is allowed. */
+function newApiModels(cells: Cells): KeyList {
+  if (!cells.truth('model_limits_enabled')) return modelList(undefined);
+  const text = typeof cells.row.model_limits === 'string' ? cells.row.model_limits : '';
+  return modelList(text.split(','), isGizmo);
+}
+
+/** one-api: networks, separated by commas. */
+function oneApiAddresses({ row }: Cells): KeyList {
+  const text = typeof row.subnet === 'string' ? row.subnet : '';
+  return addressList(text === '' ? [] : text.split(','), 'networks');
+}
+
+/** new-api: one in each line, without spaces and commas; networks since it has `cross_group_retry`, before that they match no address. */
+function newApiAddresses(columns: readonly string[]): (cells: Cells) => KeyList {
+  const rule: AddressRule = columns.includes('cross_group_retry') ? 'both' : 'addresses';
+  return ({ row }) => {
+    const text = typeof row.allow_ips === 'string' ? row.allow_ips : '';
+    return addressList(partsOf(text.replaceAll(/[ ,]/g, ''), '\n'), rule);
   };
 }
 
-/** one-api has `models`, new-api a switch and `model_limits`. */
-function modelsOf(row: Row): readonly string[] | undefined {
-  const text =
-    'model_limits_enabled' in row
-      ? isTrue(row, 'model_limits_enabled') && textOf(row, 'model_limits')
-      : textOf(row, 'models');
-  const names = [...new Set(partsOf(text || undefined, ','))];
-  return names.length === 0 ? undefined : names;
-}
-
-/** one-api has `subnet`, new-api `allow_ips`. */
-function addressesOf(row: Row): readonly string[] | undefined {
-  const addresses = [...new Set(partsOf(textOf(row, 'allow_ips') ?? textOf(row, 'subnet'), /[\s,]+/))];
-  return addresses.length === 0 ? undefined : addresses;
-}
-
-/** What is not imported. */
-async function othersOf(
-  database: Database,
-  options: Readonly<Record<string, string>>,
-  users: readonly Row[],
-): Promise<readonly Left[]> {
-  const codes = ((await database.rows('redemptions')) ?? []).filter(
-    (row) => numberOf(row, 'status') === UNUSED && textOf(row, 'deleted_at') === undefined,
+/** The ratios of groups, and who may use which. */
+function rulesOf(
+  program: 'one-api' | 'new-api',
+  options: Options,
+  { groups, allGroups }: Upstreams,
+  people: People,
+): GroupRules {
+  const ratios = options.object('GroupRatio') ?? options.object('group_ratio_setting.group_ratio') ?? USUAL_RATIOS;
+  const others = options.object('GroupGroupRatio') ?? options.object('group_ratio_setting.group_group_ratio') ?? {};
+  const factors = new Map(
+    Object.entries(ratios).map(([group, ratio]) => [group, factorIn(`options, GroupRatio, ${group}`, ratio)]),
   );
-  const count = (column: string): number => users.filter((row) => (numberOf(row, column) ?? 0) > 0).length;
-  const sso = ['github_id', 'oidc_id', 'wechat_id', 'telegram_id', 'lark_id', 'linux_do_id', 'discord_id'];
-  const linked = users.filter((row) => sso.some((column) => textOf(row, column) !== undefined)).length;
-  const isRateLimited = options.ModelRequestRateLimitEnabled === 'true';
-  const rows: readonly (readonly [number, string, string])[] = [
-    [Number(isRateLimited), 'rate limit of users and groups', 'set `limits` in gateway.yaml, or limits of single keys'],
-    [codes.length, 'redemption codes that were not used', 'create new ones in the console'],
-    [
-      count('aff_quota'),
-      'users with invitation rewards that they have not transferred',
-      'invitation rewards are not supported',
-    ],
-    [linked, 'users with linked accounts of other services', 'users link them again after signing in'],
-    [users.length, 'passwords', 'every user sets a new one'],
-    [count('used_quota'), 'users with earlier spending', 'usage records are not imported'],
-    [
-      Object.keys(jsonOption(options, 'GroupGroupRatio')).length,
-      'ratios of groups for other groups',
-      'a department has one factor',
-    ],
+  const ownFactors = new Map(
+    Object.entries(others).map(([userGroup, value]) => {
+      const where = `options, GroupGroupRatio, ${userGroup}`;
+      const of = objectIn(value, (what) => unreadable(where, value, what));
+      return [
+        userGroup,
+        new Map(Object.entries(of).map(([group, ratio]) => [group, factorIn(`${where}, ${group}`, ratio)])),
+      ] as const;
+    }),
+  );
+  const ofUsers = new Set([...people.groupOf.values(), ...factors.keys()]);
+  const known = new Set([...factors.keys(), ...allGroups]);
+  const shared = { known, channels: groups, factors, ownFactors, ofUsers };
+  if (program === 'one-api') return { ...shared, usable: () => new Set(), auto: [] };
+  const usual = namesOf(options.object('UserUsableGroups') ?? { default: '', vip: '' });
+  const special = options.object('group_ratio_setting.group_special_usable_group') ?? {};
+  return {
+    ...shared,
+    auto: textsIn(options, 'AutoGroups') ?? ['default'],
+    usable(userGroup) {
+      const usable = new Set([...usual, userGroup]);
+      const own = Object.hasOwn(special, userGroup) ? special[userGroup] : undefined;
+      const changes = objectIn(own, (what) =>
+        unreadable(`options, group_ratio_setting.group_special_usable_group, ${userGroup}`, own, what),
+      );
+      for (const name of Object.keys(changes)) {
+        if (name.startsWith('-:')) usable.delete(name.slice(2));
+        else usable.add(name.startsWith('+:') ? name.slice(2) : name);
+      }
+      return usable;
+    },
+  };
+}
+
+/** A group that serves nothing here. */
+export const NOTHING_SERVED =
+  'none of its channels is taken over: calls of its users are refused, unless their keys have another group';
+
+/** Groups of users that serve nothing, pay no ratio of their own, or have another name here. */
+function groupNotes(
+  options: Options,
+  { groups }: Upstreams,
+  people: People,
+  renamed: ReadonlyMap<string, string>,
+): readonly Note[] {
+  const ratios = options.object('GroupRatio') ?? options.object('group_ratio_setting.group_ratio') ?? USUAL_RATIOS;
+  const counts = new Map<string, number>();
+  for (const group of people.groupOf.values()) counts.set(group, (counts.get(group) ?? 0) + 1);
+  return [
+    ...[...counts].flatMap(([group, count]): readonly Note[] => {
+      if (!groups.has(group)) {
+        const why = NOTHING_SERVED;
+        return [{ kind: 'decide', where: 'groups', what: `users of the group ${group}`, why, count }];
+      }
+      if (Object.hasOwn(ratios, group)) return [];
+      return [
+        {
+          kind: 'changed',
+          where: 'groups',
+          what: `group ${group}`,
+          why: 'it has no ratio: its users pay the full price, as there',
+        },
+      ];
+    }),
+    ...(ratios === USUAL_RATIOS ? [] : Object.keys(ratios))
+      .filter((group) => !groups.has(group) && !counts.has(group))
+      .map(
+        (group): Note => ({
+          kind: 'left',
+          where: 'groups',
+          what: `group ${group}`,
+          why: 'no channel serves it, and no user is in it',
+        }),
+      ),
+    ...[...renamed].map(
+      ([name, own]): Note => ({
+        kind: 'changed',
+        where: 'groups',
+        what: `group ${name}`,
+        why: `its name is ${own} here`,
+      }),
+    ),
   ];
-  return rows.filter(([number]) => number > 0).map(([number, what, why]) => ({ what: `${what} (${number})`, why }));
+}
+
+/** Groups and keys with the names that groups have here. */
+export function renameGroups(
+  { groups, keys }: Pick<Inventory, 'groups' | 'keys'>,
+  nameOf: (name: string) => string,
+): Pick<Inventory, 'groups' | 'keys'> {
+  return {
+    groups: groups.map((group) => ({
+      ...group,
+      name: nameOf(group.name),
+      ...(group.of && { of: group.of.map(nameOf) }),
+      ...(group.for && { for: group.for.map(nameOf) }),
+      ...(group.factors && { factors: new Map([...group.factors].map(([name, factor]) => [nameOf(name), factor])) }),
+    })),
+    keys: keys.map((key) => (key.group === undefined ? key : inRenamed(key, nameOf, key.group))),
+  };
+}
+
+/** The same thing in the group with the name that this has here: itself, if it is the same name. `usual`: its group if it names none. */
+export function inRenamed<T extends { readonly group?: string | undefined }>(
+  thing: T,
+  nameOf: (name: string) => string,
+  usual: string,
+): T {
+  const name = nameOf(thing.group ?? usual);
+  return name === thing.group ? thing : { ...thing, group: name };
 }

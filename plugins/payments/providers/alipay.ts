@@ -70,6 +70,7 @@ export function createAlipay(
     notices: {
       methods: ['POST'],
       path: '/api/alipay/notify',
+      fields: 'application/x-www-form-urlencoded',
       taken: 'success',
       refused: 'fail',
       async read({ bytes }) {

@@ -30,6 +30,7 @@ export function createEpay(settings: NonNullable<Configured['epay']>): Provider 
     notices: {
       methods: ['GET', 'POST'],
       path: '/api/user/epay/notify',
+      fields: 'application/x-www-form-urlencoded',
       taken: 'success',
       refused: 'fail',
       async read({ method, query, bytes }) {

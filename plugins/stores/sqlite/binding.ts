@@ -1,4 +1,7 @@
-/** Loads better-sqlite3 for the running Node version: one release needs Node 22; the last one for Node 20 aborts from Node 24.19 on. */
+/**
+ * Loads better-sqlite3 for the running Node version: one release needs Node 22; the last one for Node 20 aborts from Node 24.19 on, and package-lock.json
+ * names only Node 20 for it, so that npm installs and compiles it nowhere else.
+ */
 import { createRequire } from 'node:module';
 import type BetterSqlite3 from 'better-sqlite3';
 

@@ -60,10 +60,19 @@ async function open({ open: file, mustExist, socket }: Opening): Promise<void> {
   });
 }
 
+/** Undefined also if that cannot be known now; a list that is written meets the reason itself. */
+function lossOf(files: Files): string | undefined {
+  try {
+    return files.loss();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Without writes, a removed file would otherwise go unnoticed. */
 function watch(files: Files, tell: (message: FromWriter) => void): () => void {
   const timer = setInterval(() => {
-    const reason = files.loss();
+    const reason = lossOf(files);
     if (reason === undefined) return;
     clearInterval(timer);
     tell({ kind: 'failed', reason, lasting: true });

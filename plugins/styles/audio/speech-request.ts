@@ -62,8 +62,8 @@ export function speechFacts(body: JsonBody): SpeechFacts {
 export function patchSpeech(body: JsonBody, { model, quirks }: Patch): Record<string, string> {
   const { voices } = quirks.speech;
   const voice = body.get('voice');
-  const name = isObject(voice) ? voice.id : voice;
-  if (voices !== 'any' && !voices.includes(String(name))) {
+  // An object names a voice that the operator has made at the vendor.
+  if (!isObject(voice) && voices !== 'any' && !voices.includes(String(voice))) {
     wrong('voice', `must be one of the voices of this model: ${voices.join(', ')}`);
   }
   return body.get('model') === model ? {} : { model: JSON.stringify(model) };

@@ -29,6 +29,8 @@ export const FILES = ['srt', 'vtt'];
 
 /** The fields that the gateway reads. */
 const NAMES = ['model', 'language', 'prompt', 'response_format', 'temperature', 'chunking_strategy', 'stream'];
+/** Other places of the recording at some vendors: what is measured would not be what is transcribed. */
+const ELSEWHERE = ['url', 'file_url', 'file_id', 'audio_url'];
 const CLIPS = 'known_speaker_references[]';
 
 /** Maximum seconds of audio per thousand bytes: speech below 8 kbit/s is hardly intelligible. */
@@ -45,6 +47,8 @@ export function readTranscription(
   const fields = fieldsIn(body, NAMES);
   const model = modelOf(fields.text('model'));
   const file = fileIn(files ?? []) ?? fields.wrong('file', 'must be a file: send the recording in a multipart body');
+  for (const name of ELSEWHERE)
+    if (body.has(name)) fields.wrong(name, 'must be left out: the recording is sent in `file`');
   for (const name of ['language', 'prompt', 'chunking_strategy']) fields.text(name);
   checkTemperature(fields);
   const format = enumIn(fields, 'response_format', options.formats) ?? 'json';

@@ -59,7 +59,7 @@ function transcriptionStyle(name: string, path: string, summary: string, options
       read: (body, _request, files) => readTranscription(body, files, options),
       form: createFormReader({ only: true, files: { file: { max: 1, required: true } }, repeats: LISTS }),
       measure: measureTranscription,
-      texts: ['prompt', 'keywords', 'known_speaker_names'],
+      texts: ['prompt', 'keywords', 'keywords[]', 'known_speaker_names', 'known_speaker_names[]'],
       about: describe(summary, options.formats, options.streams),
     },
     relay: {

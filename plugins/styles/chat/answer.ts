@@ -1,6 +1,6 @@
 /** Whole chat replies. */
 import type { AnswerFacts, JsonBody, Usage } from '../../../core/plugin.ts';
-import { behindSpace, readVendorError, type VendorError } from '../../../core/translation/index.ts';
+import { behindSpace, readVendorError, type VendorError, withCountedOutput } from '../../../core/translation/index.ts';
 import { failureIn } from './finish.ts';
 import { glance } from './glance.ts';
 import { CITED, SEARCHED } from './hosted.ts';
@@ -19,13 +19,15 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const reported = usageIn({
     usage: body.get('usage') ?? null,
     x_groq: body.get('x_groq') ?? null,
+    // Choices are long, and few vendors put the usage there.
+    choices: body.members.has('usage') || !body.bytes.includes('"usage"') ? null : (body.get('choices') ?? null),
     service_tier: body.get('service_tier') ?? null,
   });
   const searched = reported !== undefined && body.bytes.includes(CITED);
-  // Some vendors send zeros instead of counts.
-  const isCounted = reported !== undefined && reported.input + reported.output > 0;
-  const usage = isCounted && searched ? { ...reported, uses: { ...SEARCHED, ...reported.uses } } : reported;
-  return new ChatFacts(body.bytes, isCounted ? usage : undefined, error);
+  const used = searched ? { ...reported, uses: { ...SEARCHED, ...reported.uses } } : reported;
+  // The output has no count.
+  const usage = used?.estimated === true ? withCountedOutput(used, glance(body.bytes, 0).textLength) : used;
+  return new ChatFacts(body.bytes, usage, error);
 }
 
 class ChatFacts implements AnswerFacts {

@@ -4,7 +4,7 @@ import type { SomeQuirks } from '../../../core/translation/index.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { createStreamDecoder } from './decoder.ts';
-import { encodeReply } from './encode-reply.ts';
+import { encodeReplies, encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { createStreamEncoder } from './encoder.ts';
 
@@ -37,6 +37,7 @@ export const client: StyleClient = {
   namesIn: (body) => (body.has('max_completion_tokens') ? NEWER_LIMIT : {}),
   decodeRequest,
   encodeReply,
+  encodeReplies,
   createStreamEncoder,
 };
 

@@ -1,7 +1,7 @@
 /** Tool calls in the replies of chat vendors, which deviate from the specification. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Json, JsonObject, Origin } from '../../../core/plugin.ts';
-import { isObject, type ToolCallBlock, textOf } from '../../../core/translation/index.ts';
+import { isObject, jsonText, type ToolCallBlock, textOf } from '../../../core/translation/index.ts';
 import { thoughtSignature } from './thinking.ts';
 
 /** A call, or a piece of one. Missing members are empty. */
@@ -41,5 +41,5 @@ export function newCallId({ id, created }: JsonObject, place: number): string {
 /** Arguments are a string; some servers send the object itself. */
 function inputText(input: Json | undefined): string {
   if (typeof input === 'string') return input;
-  return input === undefined || input === null ? '' : JSON.stringify(input);
+  return input === undefined || input === null ? '' : jsonText(input);
 }

@@ -2,6 +2,7 @@
 
 import type { Warnings } from '../../../core/plugin.ts';
 import type { Block, Fields, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/translation/index.ts';
+import { jsonText } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { decodeContent } from './decode-content.ts';
 import { dropRest } from './leftovers.ts';
@@ -130,6 +131,6 @@ function readFunctionCall(inner: Fields, id: string, warnings: Warnings): ToolCa
     id,
     kind: 'function',
     name,
-    input: typeof input === 'string' ? input : JSON.stringify(input),
+    input: typeof input === 'string' ? input : jsonText(input),
   };
 }

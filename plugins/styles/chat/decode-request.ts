@@ -15,18 +15,17 @@ import { readLabels } from '../request-fields.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeTools } from './decode-tools.ts';
 import { dropRest } from './leftovers.ts';
+import { inChatForm } from './mixed-form.ts';
 
-/** Refuses invalid fields by name, and options that one answer of another style cannot fulfil (`n`). */
+/** Refuses invalid fields by name. */
 export function decodeRequest(body: JsonObject, warnings: Warnings): Conversation {
-  const fields = readFields(body, '');
+  const fields = readFields(inChatForm(body), '');
   // These are handled before the translation.
   for (const name of ['model', 'stream']) fields.get(name);
   for (const name of Object.keys(fields.object('stream_options') ?? {})) {
     if (name !== 'include_usage') warnings.drop(`stream_options.${name}`, 'hint');
   }
-  if ((fields.number('n') ?? 1) > 1) {
-    warnings.bar('n', 'must be 1 for this model: its vendor returns one answer per request.');
-  }
+  const choices = fields.number('n') ?? 1;
   const limits = [fields.number('max_completion_tokens'), fields.number('max_tokens')];
   if (limits[0] !== undefined && limits[1] !== undefined && limits[0] !== limits[1])
     warnings.drop('max_tokens', 'hint');
@@ -44,6 +43,7 @@ export function decodeRequest(body: JsonObject, warnings: Warnings): Conversatio
     output: readOutput(fields, warnings),
     labels: readLabels(fields, warnings),
     truncation: undefined,
+    ...(choices > 1 && { choices }),
     // Fields that were not read above.
     extras: fields.rest(),
   };

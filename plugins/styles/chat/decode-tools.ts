@@ -125,8 +125,14 @@ function readChoice(choice: Json | undefined, body: Fields, warnings: Warnings):
   if (choice === undefined) return undefined;
   const name = body.get('tool_choice') === undefined ? 'function_call' : 'tool_choice';
   if (typeof choice === 'string') {
-    return Object.hasOwn(MODES, choice)
-      ? { mode: MODES[choice as keyof typeof MODES] }
+    // Some clients write the words of another vendor: `ANY`, `VALIDATED`.
+    const word = choice.toLowerCase();
+    if (word === 'validated') {
+      warnings.change('tool_choice', 'hint');
+      return { mode: 'auto', validated: true };
+    }
+    return Object.hasOwn(MODES, word)
+      ? { mode: MODES[word as keyof typeof MODES] }
       : body.wrong(name, 'must be auto, none or required, or name a tool');
   }
   const fields = body.fields(name) ?? body.wrong(name, 'must be a string or an object');

@@ -1,6 +1,6 @@
 /** Decodes the stream of a chat vendor. */
 
-import type { Json, JsonObject, Origin, PartReader, Usage, Warnings } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, PartReader, Warnings } from '../../../core/plugin.ts';
 import type { Block, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
 import {
   CUT_SHORT,
@@ -8,10 +8,9 @@ import {
   isEndMark,
   isObject,
   omitRest,
-  parsed,
+  parsedExactly,
   readVendorError,
   textOf,
-  withCountedOutput,
 } from '../../../core/translation/index.ts';
 import { createCallReader } from './call-reader.ts';
 import { failureIn, readFinish } from './finish.ts';
@@ -19,7 +18,7 @@ import { SEARCHED } from './hosted.ts';
 import { readAnnotation, readImage } from './media.ts';
 import { BODY, CHOICE, MESSAGE, omitFromLogprobs, PART } from './members.ts';
 import { detailOpaque, detailText, thinkingText } from './thinking.ts';
-import { errorIn, isPlaceholder, usageIn } from './usage.ts';
+import { errorIn, followUsage, isZero, usageIn } from './usage.ts';
 
 const EMPTY = {
   text: { type: 'text', text: '' },
@@ -47,10 +46,9 @@ export function createStreamDecoder(from: Origin, warnings: Warnings): PartReade
   let refused = false;
   let cited = false;
   let audio: number | undefined;
-  let usage: Usage | undefined;
-  /** Characters so far, and how many had arrived when the usage was reported. */
+  const usage = followUsage();
+  /** Characters so far. */
   let length = 0;
-  let reportedAt = 0;
   let reason: Json | undefined;
   let stopped: Json | undefined;
   /** Warnings already reported, because most events have the same members. */
@@ -219,12 +217,10 @@ export function createStreamDecoder(from: Origin, warnings: Warnings): PartReade
     }
     if (!value.usage && !value.x_groq && !(isObject(choice) && choice.usage)) return;
     const counted = usageIn(value);
-    // The last usage wins, but some vendors send zeros at the end.
-    if (counted === undefined || counted.input + counted.output === 0) return;
-    usage = counted;
-    reportedAt = length;
+    if (counted === undefined || !usage.add(counted, length)) return;
     begin(value);
-    out.push({ type: 'usage', usage });
+    // Whether zeros are counts is known at the end.
+    if (!isZero(counted)) out.push({ type: 'usage', usage: counted });
   }
 
   function fail(error: VendorError): void {
@@ -246,9 +242,8 @@ export function createStreamDecoder(from: Origin, warnings: Warnings): PartReade
     endBlock();
     if (audio !== undefined) out.push({ type: 'blockEnd', key: audio });
     calls.close();
-    if (usage !== undefined && isPlaceholder(usage, reportedAt, length)) {
-      out.push({ type: 'usage', usage: withCountedOutput(usage, length) });
-    }
+    const used = usage.after(length);
+    if (used !== undefined && (used.estimated || isZero(used))) out.push({ type: 'usage', usage: used });
     out.push({ type: 'finish', finish: readFinish(reason, stopped, { calls: calls.any(), refusal: refused }) });
   }
 
@@ -287,6 +282,6 @@ const CUT_CALL = { message: 'The vendor ended its stream in the middle of a tool
 
 /** Undefined if it is not JSON. Some vendors wrap their error in a list. */
 function valueIn(data: string): Json | undefined {
-  const value = parsed(data);
+  const value = parsedExactly(data);
   return Array.isArray(value) ? value[0] : value;
 }

@@ -30,6 +30,13 @@ export function encodeReply(reply: Reply, as: Answering): JsonObject {
   };
 }
 
+/** Several answers to one request: the choices of one reply. Their usage is that of the request. */
+export function encodeReplies(replies: readonly Reply[], as: Answering): JsonObject {
+  const bodies = replies.map((reply) => encodeReply(reply, as));
+  const choices = bodies.flatMap(({ choices: own }) => own as readonly JsonObject[]);
+  return { ...bodies[0], choices: choices.map((choice, index) => ({ ...choice, index })) };
+}
+
 interface Written {
   readonly message: Record<string, Json>;
   readonly logprobs: readonly Json[];

@@ -112,7 +112,9 @@ function writeLabels(labels: Labels, writing: Writing): JsonObject {
   return {
     ...(user !== undefined && { user: shortened(user, writing.warnings) }),
     ...(metadata !== undefined && Object.keys(metadata).length > 0 && { metadata }),
-    ...(serviceTier !== undefined && { service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier }),
+    // `auto` is the default of every vendor that has the field; others refuse it.
+    ...(serviceTier !== undefined &&
+      serviceTier !== 'auto' && { service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier }),
     ...(isKeyed && { prompt_cache_key: cacheKey }),
   };
 }

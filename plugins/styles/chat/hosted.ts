@@ -2,51 +2,47 @@
 
 import { toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, UseBounds, Uses } from '../../../core/plugin.ts';
-import { isObject, member, objectsIn, tokensIn } from '../../../core/translation/index.ts';
+import { isObject, member, tokensIn } from '../../../core/translation/index.ts';
+import { askedUses, boundsOfUses, declaredIn, mayAsk, spareTools, toolOf, toolsIn } from '../search-members.ts';
 
 /** Tools that the client runs. */
-const CLIENTS: readonly (Json | undefined)[] = ['function', 'custom', undefined];
+const CLIENTS: readonly (Json | undefined)[] = ['function', 'custom'];
 
 /** The name of its uses; undefined for a tool that the client runs. */
 function hostedName(tool: JsonObject): string | undefined {
-  if (CLIENTS.includes(tool.type) || typeof tool.type !== 'string') return undefined;
-  const names = `${tool.type} ${JSON.stringify(tool[tool.type] ?? tool.function ?? '')}`;
-  return names.includes('web_search') ? 'web_search' : toolName(tool.type);
+  const { type } = tool;
+  if (CLIENTS.includes(type)) return declaredIn(tool);
+  if (typeof type !== 'string') return declaredIn(tool) ?? (isFunction(tool) ? undefined : toolName(''));
+  const names = `${type} ${JSON.stringify(tool[type] ?? tool.function ?? '')}`;
+  return names.includes('web_search') ? 'web_search' : toolName(type);
 }
 
-/** Members of a request that allow vendor-side tools. */
-const ASKING = ['tools', 'plugins', 'web_search_options', 'enable_search', 'search_parameters'];
-/** The suffix of a vendor's model names with search. */
-const SEARCHING = ':online';
+/** A function without its type; some clients omit it, and its wrapper. */
+function isFunction(tool: JsonObject): boolean {
+  return isObject(tool.function) || typeof tool.name === 'string';
+}
 
 /** Whether a request may allow vendor-side tools; searched in the bytes, without parsing. */
 export function mayUse(body: JsonBody, model: string): boolean {
-  for (const name of ASKING) if (body.has(name)) return true;
-  return model.endsWith(SEARCHING);
+  return body.has('tools') || mayAsk(body, model);
 }
 
 /** The vendor-side tools that a request allows; undefined if none. */
 export function allowedUses(body: JsonBody, model: string): UseBounds | undefined {
-  const tools = body.has('tools') ? body.get('tools') : undefined;
-  const names =
-    body.get('tool_choice') === 'none' || !Array.isArray(tools) ? [] : tools.filter(isObject).map(hostedName);
-  const plugins = objectsIn({ plugins: body.get('plugins') ?? null }, 'plugins');
-  const searches =
-    isObject(body.get('web_search_options')) ||
-    body.get('enable_search') === true ||
-    model.endsWith(SEARCHING) ||
-    plugins.some(({ id }) => id === 'web');
-  const uses: [string, number | undefined][] = [...names, searches ? 'web_search' : undefined]
-    .filter((name) => name !== undefined)
-    .map((name) => [name, undefined]);
-  const live = body.get('search_parameters');
-  // For vendors that bill by results, the request limits their number.
-  if (isObject(live) && live.mode !== 'off')
-    uses.push(['web_source', tokensIn(live.max_search_results) || MAX_SOURCES]);
-  return uses.length === 0 ? undefined : Object.fromEntries(uses);
+  const names = body.get('tool_choice') === 'none' ? [] : toolsIn(body.get('tools')).map(hostedName);
+  const uses = names.filter((name) => name !== undefined).map((name) => [name, undefined] as const);
+  return boundsOfUses([...uses, ...askedUses(body, model)]);
 }
 
-const MAX_SOURCES = 20;
+/** Those in `tools` that it can do without. */
+export function spareUses(body: JsonBody, model: string): readonly string[] {
+  return spareTools(body, hostedName, boundsOfUses(askedUses(body, model)));
+}
+
+/** `Ingress.runs`. */
+export function runs(tool: Json): string | undefined {
+  return hostedName(toolOf(tool));
+}
 
 /** The uses that a usage object counts. */
 export function reportedUses(usage: Json | undefined): Uses | undefined {

@@ -1,7 +1,8 @@
 /** Forwards a chat stream byte for byte and meters it. */
-import type { EventKind, Json, JsonObject, RelayOptions, StreamRelay, Usage } from '../../../core/plugin.ts';
+import type { EventKind, Json, JsonObject, RelayOptions, StreamRelay } from '../../../core/plugin.ts';
 import type { VendorError } from '../../../core/translation/index.ts';
 import {
+  countedUsage,
   eventData,
   eventName,
   isCutShort,
@@ -10,28 +11,25 @@ import {
   objectsIn,
   parsed,
   readVendorError,
-  withCountedOutput,
 } from '../../../core/translation/index.ts';
 import { usageEvent } from './completion.ts';
 import { errorEvent } from './errors.ts';
 import { failureIn } from './finish.ts';
 import { type Glance, glance } from './glance.ts';
 import { CITED, SEARCHED } from './hosted.ts';
-import { errorIn, isPlaceholder, usageIn } from './usage.ts';
+import { errorIn, followUsage, isToldUsage, usageIn } from './usage.ts';
 
 const DATA = 'data:';
 
 /** Creates a relay for one attempt. It parses the few events with usage or an error, and scans the others. */
 export function createRelay({ hideUsage, call, warnings }: RelayOptions): StreamRelay {
   const { choices } = call.bounds;
-  let usage: Usage | undefined;
+  const usage = followUsage();
   let textLength = 0;
-  /** Characters that had arrived when the usage was reported. */
-  let reportedAt = 0;
   let begun = false;
   /** The choices that have started, in events that were parsed, with their finish reasons. */
   const ends = new Map<number, string | undefined>();
-  /** The latest parsed event, and whether any event reported usage. */
+  /** The latest parsed event, and whether any event reported usage where clients look for it. */
   let latest: JsonObject | undefined;
   let hasUsage = false;
   let error: ReturnType<StreamRelay['error']>;
@@ -99,21 +97,20 @@ export function createRelay({ hideUsage, call, warnings }: RelayOptions): Stream
     error = summary.finished && isComplete() ? failure() : undefined;
     if (error !== undefined) return 'error';
     const counted = summary.usage ? usageIn(value) : undefined;
+    hasUsage ||= isObject(value) && isToldUsage(value.usage);
     if (counted === undefined) return pass(event, out);
-    hasUsage = true;
-    // The last usage wins, but some vendors send zeros at the end.
-    if (counted.input + counted.output > 0) {
-      usage = counted;
-      reportedAt = textLength;
-    }
+    usage.add(counted, textLength);
     return hideUsage && !hasChoices(value) ? 'hold' : pass(event, out);
   }
 
-  /** If the client requested usage and the vendor does not report it, the gateway sends its own count. */
+  /**
+   * If the client requested usage and the vendor does not report it, or in a member of its own, the gateway sends the
+   * event: with the vendor's counts, otherwise with its own.
+   */
   function sendUsage(out: (Buffer | string)[]): void {
     if (!call.asksUsage || hasUsage || latest === undefined) return;
     warnings.change('usage', 'hint');
-    out.push(usageEvent(latest, call, textLength));
+    out.push(usageEvent(latest, usage.after(textLength) ?? countedUsage(call.bounds, textLength)));
   }
 
   /** Data that is not JSON is not an event of this style: an error as plain text, part of an event, or meaningless. */
@@ -153,11 +150,7 @@ export function createRelay({ hideUsage, call, warnings }: RelayOptions): Stream
       return 'untidy';
     },
     fail: errorEvent,
-    usage() {
-      return usage !== undefined && isPlaceholder(usage, reportedAt, textLength)
-        ? withCountedOutput(usage, textLength)
-        : usage;
-    },
+    usage: () => usage.after(textLength),
     uses: () => (searched ? SEARCHED : undefined),
     textLength: () => textLength,
     error: () => error,

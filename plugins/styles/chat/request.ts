@@ -1,11 +1,24 @@
 /** Chat requests: validates what the gateway needs; the vendor validates the rest. */
 
-import { remembered, servedAs } from '../../../core/contracts/uses.ts';
+import { remembered } from '../../../core/contracts/uses.ts';
 import type { Bounds, CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
-import { answerLimits, behindSpace, CARRIER, isObject } from '../../../core/translation/index.ts';
-import { checkNumber, modelOf, wrong } from '../request-fields.ts';
-import { allowedUses, mayUse } from './hosted.ts';
+import {
+  answerLimits,
+  behindSpace,
+  CARRIER,
+  effortAt,
+  exactJson,
+  exactMember,
+  exactTree,
+  isObject,
+  member,
+  type Quirks,
+} from '../../../core/translation/index.ts';
+import { checkNumber, modelOf, serviceOf, wrong } from '../request-fields.ts';
+import { allowedUses, mayUse, spareUses } from './hosted.ts';
+import { hasInput, inChatForm, mayBeMixed } from './mixed-form.ts';
+import { messageSteps } from './own-messages.ts';
 import { unsealed } from './thinking.ts';
 
 /** Types of the members that are not numbers; the vendor validates their values. */
@@ -21,7 +34,7 @@ const KINDS = {
 /** Reads the body. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as omitted. */
 export function readRequest(body: JsonBody): CallFacts {
   const model = modelOf(body.get('model'));
-  if (!holdsItems(body, 'messages')) wrong('messages', 'must be an array with at least one message');
+  if (!holdsItems(body, 'messages') && !hasInput(body)) wrong('messages', 'must be an array with at least one message');
   checkKinds(body, KINDS);
   checkNumber(body.get('temperature'), 'temperature', 2);
   checkNumber(body.get('top_p'), 'top_p', 1);
@@ -29,8 +42,9 @@ export function readRequest(body: JsonBody): CallFacts {
   if (typeof stream !== 'boolean') wrong('stream', 'must be true or false');
   const options = streamOptions(body);
   const limit = wholeNumber(body, 'max_completion_tokens');
-  const olderLimit = wholeNumber(body, 'max_tokens');
-  const choices = wholeNumber(body, 'n', 128) ?? 1;
+  const olderLimit = wholeNumber(body, 'max_tokens') ?? wholeNumber(body, 'max_output_tokens');
+  // Servers that know the second one make as many, and bill all of them.
+  const choices = Math.max(wholeNumber(body, 'n', 128) ?? 1, wholeNumber(body, 'best_of', 128) ?? 1);
   const bounds: Bounds = {
     inputBytes: body.textBytes,
     media: body.media,
@@ -39,15 +53,25 @@ export function readRequest(body: JsonBody): CallFacts {
       limit === undefined && olderLimit === undefined ? undefined : Math.max(limit ?? 0, olderLimit ?? 0) * choices,
     choices,
     open: () => false,
-    service: servedAs({ tier: body.get('service_tier') }),
+    service: serviceOf(body),
   };
   return {
     model,
     stream,
     asksUsage: options?.include_usage === true,
+    ...toolUseOf(body),
     bounds: mayUse(body, model) ? withUses(bounds, body, model) : bounds,
   };
 }
+
+/** Some models cannot reason and call tools in this style. */
+function toolUseOf(body: JsonBody): Pick<CallFacts, 'toolUse'> {
+  if (!holdsItems(body, 'tools') && !holdsItems(body, 'functions')) return NO_TOOLS;
+  const effort = given(body, 'reasoning_effort') ?? member(body.get('reasoning'), 'effort');
+  return { toolUse: effort === undefined ? 'unsaid' : effort === 'none' ? 'silent' : 'reasoning' };
+}
+
+const NO_TOOLS = {};
 
 /** The same bounds with the vendor-side tools. Tools are long, so they are read only if an answer costs more than was reserved. */
 function withUses(bounds: Bounds, body: JsonBody, model: string): Bounds {
@@ -56,6 +80,7 @@ function withUses(bounds: Bounds, body: JsonBody, model: string): Bounds {
     ...bounds,
     open: () => body.has('plugins') || uses() !== undefined,
     uses,
+    spare: remembered(() => spareUses(body, model)),
   };
 }
 
@@ -73,34 +98,52 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
 
 /** The same for a style that differs only in its limit. */
 export function patchCommon(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
-  const changes: Record<string, string> = {};
-  if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
+  const form = mayBeMixed(body) ? changedForm(body) : {};
+  const changes: Record<string, string | undefined> = textsOf(form);
+  if (body.get('model') !== to.model) {
+    changes.model = JSON.stringify(to.model);
+    const effort = body.get('reasoning_effort') ?? undefined;
+    const fitting = effortAt(effort, to.quirks.reasoning);
+    if (fitting !== effort) {
+      changes.reasoning_effort = JSON.stringify(fitting);
+      to.warnings.change('reasoning_effort');
+    }
+  }
   if (to.askUsage && body.get('stream') === true) {
     const options = streamOptions(body);
     if (options?.include_usage !== true) changes.stream_options = JSON.stringify({ ...options, include_usage: true });
   }
-  const isSealed = body.bytes.includes(CARRIER);
-  const echoes = to.quirks.reasoning.echo !== 'none' && body.bytes.includes('"tool_calls"');
-  if (isSealed || echoes) {
-    const messages = body.get('messages');
+  const steps = messageSteps(body, to);
+  if (body.bytes.includes(CARRIER)) steps.unshift((messages) => messages.map((message) => unsealed(message, to)));
+  if (steps.length > 0) {
+    const messages = form.messages ?? exactMember(body, 'messages');
     if (Array.isArray(messages)) {
-      const own = isSealed ? messages.map((message: Json) => unsealed(message, to.channel)) : messages;
-      const complete = echoes ? withReasoning(own, to) : own;
-      if (complete !== messages) changes.messages = JSON.stringify(complete);
+      const own = steps.reduce<readonly Json[]>((all, step) => step(all), messages);
+      if (own !== messages) changes.messages = exactJson(own);
     }
   }
   return changes;
 }
 
-/** Models that require the reasoning of their tool calls refuse a history without it; many clients do not send it. */
-function withReasoning(messages: readonly Json[], { quirks: { reasoning }, warnings }: Patch): readonly Json[] {
-  const { field, echo_filler: filler } = reasoning;
-  if (field === 'reasoning_details' || filler === '') return messages;
-  const lacks = (message: Json): message is JsonObject =>
-    isObject(message) && Array.isArray(message.tool_calls) && !message[field];
-  if (!messages.some(lacks)) return messages;
-  warnings.change('messages.reasoning', 'hint');
-  return messages.map((message) => (lacks(message) ? { ...message, [field]: filler } : message));
+/** Whether it has free-text tools, which this model only knows as functions: their calls must be restored in the answer. */
+export function mustTranslate(body: JsonBody, { tools: { custom } }: Quirks): boolean {
+  if (custom || !body.has('tools') || !body.bytes.includes('"custom"')) return false;
+  const tools = body.get('tools');
+  return Array.isArray(tools) && tools.some((tool: Json) => isObject(tool) && tool.type === 'custom');
+}
+
+/** The members that the form of this style has in place of those of a mixed one; undefined: none. */
+function changedForm(body: JsonBody): Readonly<Record<string, Json | undefined>> {
+  const sent = exactTree(body) as JsonObject;
+  const form = inChatForm(sent);
+  const names = new Set([...Object.keys(sent), ...Object.keys(form)]);
+  return Object.fromEntries([...names].flatMap((name) => (form[name] === sent[name] ? [] : [[name, form[name]]])));
+}
+
+function textsOf(values: Readonly<Record<string, Json | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value === undefined ? undefined : exactJson(value)]),
+  );
 }
 
 function given(body: JsonBody, name: string): Json | undefined {

@@ -2,9 +2,10 @@
  * Reasoning in chat messages: as text (`reasoning_content`, `reasoning`), and with some servers as `reasoning_details`,
  * a list of texts, signatures and encrypted blocks.
  */
+import type { Origin } from '../../../core/contracts/style.ts';
 import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import type { Opaque, Quirks, ThinkingBlock } from '../../../core/translation/index.ts';
-import { CARRIER, isObject, packOpaque, parsed, unpackOpaque } from '../../../core/translation/index.ts';
+import { CARRIER, isMadeBy, isObject, packOpaque, parsed, unpackOpaque } from '../../../core/translation/index.ts';
 
 /** The members of a message that hold reasoning. */
 export interface Thoughts {
@@ -97,7 +98,7 @@ export function writeThinking(
   hasCalls: boolean,
   warnings: Warnings,
 ): JsonObject {
-  if (echo === 'none' || (echo === 'tool_turns' && !hasCalls)) {
+  if (echo === 'never' || echo === 'none' || (echo === 'tool_turns' && !hasCalls)) {
     if (blocks.length > 0) warnings.drop('messages.reasoning', 'hint');
     return {};
   }
@@ -130,7 +131,7 @@ export function carriedDetail(opaque: Opaque, index: number, start: number, end:
  * Adapts a message for a vendor of the client's own style: unpacks what the gateway sealed for this vendor, and removes
  * what only other vendors can read.
  */
-export function unsealed(message: Json, channel: string): Json {
+export function unsealed(message: Json, by: Origin): Json {
   if (!isObject(message) || !Array.isArray(message.reasoning_details)) return message;
   const { reasoning_details: details, ...rest } = message;
   if (!details.some(isCarried)) return message;
@@ -138,7 +139,7 @@ export function unsealed(message: Json, channel: string): Json {
   const thoughts = readThinking({ text: typeof text === 'string' ? text : '', details }, undefined);
   const own = [
     ...details.filter((detail: Json) => !isCarried(detail)),
-    ...thoughts.filter(({ opaque }) => opaque?.style === 'chat' && opaque.channel === channel).flatMap(detailsOf),
+    ...thoughts.filter(({ opaque }) => opaque?.style === 'chat' && isMadeBy(opaque, by)).flatMap(detailsOf),
   ];
   return own.length === 0 ? rest : { ...rest, reasoning_details: own };
 }

@@ -2,7 +2,14 @@
 
 import { servedAs } from '../../../core/contracts/uses.ts';
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
-import { isObject, readVendorError, tokensIn, type VendorError } from '../../../core/translation/index.ts';
+import {
+  isCount,
+  isObject,
+  readVendorError,
+  tokensIn,
+  type VendorError,
+  withCountedOutput,
+} from '../../../core/translation/index.ts';
 import { reportedUses } from './hosted.ts';
 
 /** A usage under construction. */
@@ -27,7 +34,7 @@ export function usageIn(value: Json | undefined): Usage | undefined {
 /**
  * Decodes a usage object: the vendor's counts, as whole numbers; plausibility is checked later. Cached and audio tokens
  * are part of the prompt. Reasoning is part of the completion; if the total shows that a vendor left it out, it is
- * added.
+ * added. `estimated`: the completion has no count. A zero is a count.
  */
 export function toUsage(reported: Json | undefined): Making | undefined {
   if (!isCounted(reported)) return undefined;
@@ -57,7 +64,7 @@ export function toUsage(reported: Json | undefined): Making | undefined {
     output: isBeside ? output + reasoning : output,
     reasoning,
     outputAudio: tokensIn(outputDetails.audio_tokens),
-    estimated: false,
+    estimated: !isCount(reported.completion_tokens),
   };
   if (inputImage > 0) usage.inputImage = inputImage;
   if (outputImage > 0) usage.outputImage = outputImage;
@@ -69,14 +76,47 @@ const NOTHING: JsonObject = {};
 
 /** Whether a usage object has any count. */
 export function isCounted(reported: Json | undefined): reported is JsonObject {
+  return isObject(reported) && (isCount(reported.prompt_tokens) || isCount(reported.completion_tokens));
+}
+
+/** Whether a client finds usage: numbers of any kind, which pass as they are, also those that are no counts. */
+export function isToldUsage(reported: Json | undefined): boolean {
   return (
     isObject(reported) && (typeof reported.prompt_tokens === 'number' || typeof reported.completion_tokens === 'number')
   );
 }
 
 /** Whether the output count of a stream is from before its last text, or missing although there is text. Lengths in characters. */
-export function isPlaceholder({ output }: Usage, reportedAt: number, length: number): boolean {
-  return length > (output === 0 ? 0 : reportedAt);
+export function isPlaceholder({ estimated }: Usage, reportedAt: number, length: number): boolean {
+  return length > (estimated ? 0 : reportedAt);
+}
+
+/**
+ * The usage that a stream has reported so far: the last one counts, but some vendors send zeros after it. Zeros alone are counts like any
+ * other, unless text follows them: then they only stood in for counts that never came. Lengths in characters.
+ */
+export function followUsage() {
+  let usage: Usage | undefined;
+  let reportedAt = 0;
+  return {
+    /** Adds a report; false if it changes nothing. */
+    add(counted: Usage, length: number): boolean {
+      if (usage !== undefined && !isZero(usage) && isZero(counted)) return false;
+      usage = counted;
+      reportedAt = length;
+      return true;
+    },
+    /** After this much text; undefined if the vendor has reported nothing that counts. */
+    after(length: number): Usage | undefined {
+      if (usage === undefined || !isPlaceholder(usage, reportedAt, length)) return usage;
+      return isZero(usage) ? undefined : withCountedOutput(usage, length);
+    },
+  };
+}
+
+/** Whether nothing was used. */
+export function isZero({ input, output }: Usage): boolean {
+  return input + output === 0;
 }
 
 /** A vendor's error in, or as, a reply or an event; undefined if there is none. */

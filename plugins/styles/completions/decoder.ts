@@ -1,5 +1,5 @@
 /** Decodes the replies of completion vendors, for plugins that inspect them: the text of the only choice. */
-import type { Json, JsonObject, Origin, PartReader, Relay, Usage, Warnings } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, PartReader, Relay, Warnings } from '../../../core/plugin.ts';
 import {
   CUT_SHORT,
   isCutShort,
@@ -12,7 +12,7 @@ import {
   textOf,
 } from '../../../core/translation/index.ts';
 import { failureIn, readFinish } from '../chat/finish.ts';
-import { errorIn, usageIn } from '../chat/usage.ts';
+import { errorIn, followUsage, usageIn } from '../chat/usage.ts';
 
 const TEXT_ONLY = { calls: false, refusal: false };
 
@@ -38,7 +38,9 @@ function decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply 
 function createStreamDecoder(from: Origin, warnings: Warnings): PartReader {
   let isOpen = false;
   let isDone = false;
-  let usage: Usage | undefined;
+  const usage = followUsage();
+  /** Characters so far. */
+  let length = 0;
   let reason: Json | undefined;
   let stopped: Json | undefined;
 
@@ -56,16 +58,19 @@ function createStreamDecoder(from: Origin, warnings: Warnings): PartReader {
     if (!isOpen) return [{ type: 'error', message: 'The vendor ended its stream without an answer.', code: '' }];
     const failure = failureIn(reason);
     if (failure !== undefined) return [{ type: 'error', ...failure }];
+    const used = usage.after(length);
     return [
       { type: 'blockEnd', key: 0 },
-      ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
+      ...(used === undefined ? [] : [{ type: 'usage' as const, usage: used }]),
       { type: 'finish', finish: readFinish(reason, stopped, TEXT_ONLY) },
     ];
   }
 
   function readChunk(value: JsonObject): readonly Part[] {
-    usage = usageIn(value) ?? usage;
     const choice = Array.isArray(value.choices) ? (value.choices as readonly Json[])[0] : undefined;
+    if (isObject(choice)) length += textOf(choice.text).length;
+    const counted = usageIn(value);
+    if (counted !== undefined) usage.add(counted, length);
     if (!isObject(choice)) return [];
     reason = choice.finish_reason || reason;
     stopped = choice.stop_reason ?? stopped;

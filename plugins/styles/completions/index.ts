@@ -3,6 +3,7 @@
  * code reads them.
  */
 
+import { remembered } from '../../../core/contracts/uses.ts';
 import type { CallFacts, Json, JsonBody, Style, StyleAbout } from '../../../core/plugin.ts';
 import { answerLimits, type Fields } from '../../../core/translation/index.ts';
 import { readAnswer } from '../chat/answer.ts';
@@ -10,7 +11,8 @@ import { finishAnswer } from '../chat/completion.ts';
 import { createRelay } from '../chat/relay.ts';
 import { patchCommon } from '../chat/request.ts';
 import { EVENTS, integer, integerFrom, objectOf, sampled, text, tokenUsage } from '../described.ts';
-import { checkNumber, fieldsIn, modelOf, wholeNumberIn } from '../request-fields.ts';
+import { checkNumber, fieldsIn, modelOf, serviceOf, wholeNumberIn } from '../request-fields.ts';
+import { askedUses, boundsOfUses, mayAsk } from '../search-members.ts';
 import { client } from './bridge.ts';
 import { reader } from './decoder.ts';
 
@@ -65,6 +67,7 @@ function readRequest(body: JsonBody): CallFacts {
   const options = fields.object('stream_options');
   const limit = wholeNumberIn(fields, 'max_tokens', 0);
   const n = wholeNumberIn(fields, 'n', 1, 128) ?? 1;
+  const uses = mayAsk(body, model) ? remembered(() => boundsOfUses(askedUses(body, model))) : undefined;
   // All of them are generated and billed before the best are chosen.
   const written = Math.max(n, wholeNumberIn(fields, 'best_of', 1, 128) ?? 1) * prompts;
   return {
@@ -76,6 +79,8 @@ function readRequest(body: JsonBody): CallFacts {
       media: body.media,
       outputTokens: limit === undefined ? undefined : limit * written,
       choices: written,
+      service: serviceOf(body),
+      ...(uses !== undefined && { open: () => uses() !== undefined, uses }),
     },
   };
 }
@@ -109,5 +114,6 @@ export const completions: Style = {
     stream: createRelay,
     reader,
   },
+  errors: { cutsWithVendor: true },
   client,
 };

@@ -1,6 +1,6 @@
 /** Embedding requests: validates what the gateway needs, and adapts the body to the vendor's model. */
 import type { CallFacts, JsonBody, Patch } from '../../../core/plugin.ts';
-import { enumIn, fieldsIn, modelOf, wholeNumberIn } from '../request-fields.ts';
+import { enumIn, fieldsIn, modelOf, serviceOf, wholeNumberIn } from '../request-fields.ts';
 import { readInputs } from './inputs.ts';
 
 /** The members that the gateway parses; `input` is read in place. */
@@ -29,6 +29,7 @@ export function readRequest(body: JsonBody): CallFacts {
       media: 0,
       outputTokens: 0,
       choices: 1,
+      service: serviceOf(body),
     },
   };
 }

@@ -64,7 +64,7 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
       if (chain[0] === undefined || chain[0].previousId !== null) unknown(id, keepMs);
       const before = chain.slice(0, -1);
       const last = chain.at(-1)!;
-      const response = await issuer.currentBytes(turn, last.response);
+      const response = await issuer.currentBytes(turn, x.identity, last.response);
       recalled.set(x, turn);
       const all = [...before, { ...last, response }].map(({ channel, input, response: output }) => ({
         channel,
@@ -96,10 +96,12 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
     /** The steps that store a response; undefined if it is not stored. */
     keep(x: Exchange): readonly Step[] | undefined {
       const budget = keeping.budgetFor(x);
-      if (budget === undefined || x.outcome !== 'served' || x.identity === undefined) return undefined;
+      if (budget === undefined || x.identity === undefined) return undefined;
+      // Its client may come back for one that goes on in the background.
+      const response = x.outcome === 'served' ? x.answer() : x.pending();
+      if (response === undefined || x.call.operation !== undefined) return undefined;
       const body = x.call.earlier?.body ?? x.call.body;
-      const response = x.answer();
-      if (response === undefined || !isResponseId(response.id)) return undefined;
+      if (!isResponseId(response.id)) return undefined;
       const output = resolved.get(x);
       // A vendor that does not keep the response cannot resolve the id, and no vendor knows the id of a response that the
       // gateway wrote.
@@ -107,6 +109,7 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
       const isIssued = x.served?.style === 'responses' && response.store !== false && !isOurs;
       return turns.steps({
         accountId: x.identity.account.id,
+        keyId: x.identity.key.id,
         id: response.id,
         channel: isIssued ? keyNameOf(x.served.channel) : null,
         input: output === undefined ? newItems(body) : textOf(output),

@@ -1,5 +1,6 @@
 /** Keeps responses: they can be continued, read and deleted, whichever vendor made them. */
 
+import type { StoredResponses } from '../../../core/contracts/stored-responses.ts';
 import type { Host, Ingress, Migration, Parts } from '../../../core/plugin.ts';
 import { type Chore, createChore, durationMs } from '../../../core/sdk.ts';
 import { createHistory } from './history.ts';
@@ -7,7 +8,7 @@ import { createIssuer } from './issuer.ts';
 import { createJoiner } from './joiner.ts';
 import { type Budget, createKeeping, type ResponsesSection } from './keeping.ts';
 import { historyRoutes } from './routes.ts';
-import { bytesAreSummed, removeSteps, trim } from './sizes.ts';
+import { bytesAreSummed, clearEnded, endSteps, removeSteps, trim } from './sizes.ts';
 import { createTurns } from './turns.ts';
 
 /**
@@ -16,7 +17,8 @@ import { createTurns } from './turns.ts';
  * channel whose vendor knows `id`, NULL if only the gateway does. `input` is a JSON array of items, `response` a JSON
  * object. `free`: it counts towards the account's budget for free models. `response_bytes`: the bytes of an account's
  * texts, written in the same list of steps as the texts. `response_evicted`: what the running list is about to delete
- * because the budget is exceeded; empty between two lists.
+ * because the budget is exceeded; empty between two lists. `key_id`: of the call; 0: it was stored by a version that did not know it. `response_ended`:
+ * accounts and keys that were deleted, so that calls that were running then are not stored; for a day.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -57,6 +59,21 @@ export const migrations: readonly Migration[] = [
         SELECT account_id, 0, SUM(octet_length(input) + octet_length(response)) FROM response_turn GROUP BY account_id`,
     ],
   },
+  {
+    id: 3,
+    title: 'whose responses are deleted with a key or an account',
+    compatibleFrom: 2,
+    sql: [
+      'ALTER TABLE response_turn ADD COLUMN key_id INTEGER NOT NULL DEFAULT 0',
+      'CREATE INDEX response_turn_by_key ON response_turn (key_id, id)',
+      `CREATE TABLE response_ended (
+        kind TEXT NOT NULL CHECK (kind IN ('account', 'key')),
+        owner INTEGER NOT NULL,
+        at_ms INTEGER NOT NULL,
+        PRIMARY KEY (kind, owner)
+      ) STRICT, WITHOUT ROWID`,
+    ],
+  },
 ];
 
 const EVERY_MS = 3_600_000;
@@ -71,12 +88,13 @@ interface Expired {
   readonly needed: number;
 }
 
-/** Deletes hourly what has expired, and what exceeds the budgets. */
+/** Deletes hourly what has expired, what exceeds the budgets, and what is left of deleted accounts and keys. */
 function createSweep(host: Host, budgets: readonly Budget[]): Chore {
   const { store, clock } = host;
 
   async function sweep(goesOn: () => boolean): Promise<void> {
     const nowMs = clock.now();
+    await clearEnded(host, goesOn);
     let after: Expired | undefined;
     do {
       const rows: readonly Expired[] = await expired(nowMs, after);
@@ -112,6 +130,12 @@ function createSweep(host: Host, budgets: readonly Budget[]): Chore {
 }
 
 export { responsesSection } from './keeping.ts';
+
+/** The deletion of what is stored of accounts and keys. */
+export const createStoredResponses = ({ clock }: Host): StoredResponses => ({
+  deleteSteps: (owner) =>
+    'account' in owner ? endSteps('account', [owner.account], clock.now()) : endSteps('key', owner.keys, clock.now()),
+});
 
 /** The routes and tasks, and `Ingress.recall` for the style whose responses are stored. */
 export interface ResponseHistory extends Required<Pick<Parts, 'settle' | 'routes' | 'invariants' | 'start' | 'stop'>> {

@@ -1,7 +1,7 @@
 /** Processes stored responses: small ones at once, large ones in a worker thread, one at a time per account. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { GatewayError } from '../../../core/plugin.ts';
-import { startThread, type Thread } from '../../../core/sdk.ts';
+import { createTurns, startThread, type Thread } from '../../../core/sdk.ts';
 import { work } from './joining.ts';
 import type { Done, ItemsFound, Joined, Work } from './work.ts';
 
@@ -36,15 +36,9 @@ const MAX_AT_ONCE = 4;
 /** The idle time after which the thread ends: until then, the texts of its last job stay in memory. */
 const IDLE_MS = 1_000;
 
-interface Waiting {
-  readonly accountId: number;
-  start(): void;
-}
-
 /** Creates it. The thread starts with the first large job. */
 export function createJoiner(): Joiner {
-  const running = new Set<number>();
-  const waiting: Waiting[] = [];
+  const turns = createTurns({ atOnce: MAX_AT_ONCE, waiting: MAX_WAITING, refuse: tooMany });
   const jobs = new Map<number, { resolve(done: unknown): void; reject(error: Error): void }>();
   let thread: Thread<ToThread> | undefined;
   let next = 0;
@@ -92,30 +86,8 @@ export function createJoiner(): Joiner {
     });
   const inline: Run = async (given) => work(given) as never;
 
-  function startNext(): void {
-    if (running.size >= MAX_AT_ONCE) return;
-    const at = waiting.findIndex(({ accountId }) => !running.has(accountId));
-    if (at === -1) return;
-    const [first] = waiting.splice(at, 1);
-    running.add(first!.accountId);
-    first!.start();
-  }
-
   return {
-    async turn(accountId, bytes, use) {
-      if (bytes < SMALL) return use(inline);
-      if (waiting.filter((other) => other.accountId === accountId).length >= MAX_WAITING) tooMany();
-      await new Promise<void>((start) => {
-        waiting.push({ accountId, start });
-        startNext();
-      });
-      try {
-        return await use(inThread);
-      } finally {
-        running.delete(accountId);
-        startNext();
-      }
-    },
+    turn: (accountId, bytes, use) => (bytes < SMALL ? use(inline) : turns.take(accountId, () => use(inThread))),
     async close() {
       await endThread();
     },

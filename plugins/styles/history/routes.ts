@@ -7,6 +7,8 @@ import {
   type JsonObject,
   type Route,
   type RouteAbout,
+  type Schema,
+  schema,
 } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { type Issuer, isPending } from './issuer.ts';
@@ -60,21 +62,44 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
     return { turn, response: (await turns.response(turn)) ?? notFound(turn.id) };
   }
 
+  /** The events of a background response after those that the client has, from the vendor that runs it. */
+  async function eventsOf(turn: Turn, response: string, { holder, query }: ApiRequest): Promise<Answer> {
+    if (turn.channel === null || !isBackground(response)) {
+      throw coreErrors
+        .invalid_request_error(
+          'Only a background response of a vendor that stores it is streamed again. Omit `stream`.',
+        )
+        .with({ param: 'stream' });
+    }
+    const after = query.get('starting_after');
+    if (after !== null && !/^\d{1,9}$/.test(after)) {
+      throw coreErrors
+        .invalid_request_error('`starting_after` must be a whole number: the `sequence_number` of an event.')
+        .with({ param: 'starting_after' });
+    }
+    const events = await issuer.events(
+      turn,
+      holder,
+      new URLSearchParams([...query].filter(([name]) => FORWARDED.has(name))),
+    );
+    if (events === undefined) throw coreErrors.upstream_error('The vendor did not stream the response.');
+    return answer(200, events, { 'content-type': 'text/event-stream' });
+  }
+
   return [
     {
       method: 'GET',
       path: PATH,
       access: ['key'],
       cors: true,
-      about: about('Returns a stored response.', 'response'),
+      about: {
+        ...about('getResponse', 'Returns a stored response, or the events of one in the background.', 'response'),
+        query: GET_QUERY,
+      },
       async handle(request) {
-        if (request.query.get('stream') === 'true') {
-          throw coreErrors
-            .invalid_request_error('A stored response is not streamed again. Omit `stream`.')
-            .with({ param: 'stream' });
-        }
         const { turn, response } = await load(request);
-        return asIs(await issuer.current(turn, response));
+        if (request.query.get('stream') === 'true') return eventsOf(turn, response, request);
+        return asIs(await issuer.current(turn, request.holder, response));
       },
     },
     {
@@ -82,10 +107,10 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: PATH,
       access: ['key'],
       cors: true,
-      about: about('Deletes a stored response.', 'response'),
+      about: about('deleteResponse', 'Deletes a stored response.', 'response'),
       async handle(request) {
         const turn = await foundTurn(request);
-        await issuer.forget(turn);
+        await issuer.forget(turn, request.holder);
         await turns.remove(turn);
         return { id: turn.id, object: 'response', deleted: true };
       },
@@ -95,7 +120,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: `${PATH}/input_items`,
       access: ['key'],
       cors: true,
-      about: about('Lists the input items of a stored response.', 'list'),
+      about: { ...about('listInputItems', 'Lists the input items of a stored response.', 'list'), query: ITEMS_QUERY },
       async handle(request) {
         const turn = await foundTurn(request);
         return asIs(await joiner.turn(turn.accountId, turn.bytes, (run) => pageOf(turn, request.query, run)));
@@ -106,16 +131,15 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: `${PATH}/cancel`,
       access: ['key'],
       cors: true,
-      about: about('Cancels a background response.', 'response'),
+      about: about('cancelResponse', 'Cancels a background response.', 'response'),
       async handle(request) {
         const { turn, response } = await load(request);
-        const { background } = JSON.parse(response) as JsonObject;
-        if (turn.channel === null || background !== true) {
+        if (turn.channel === null || !isBackground(response)) {
           throw coreErrors.invalid_request_error('Only a background response can be cancelled.').with({ param: 'id' });
         }
         // Cancelling a response that has ended changes nothing.
         if (!isPending(response)) return asIs(response);
-        const cancelled = await issuer.cancel(turn, response);
+        const cancelled = await issuer.cancel(turn, request.holder, response);
         if (cancelled === undefined) throw coreErrors.upstream_error('The vendor did not cancel the response.');
         return asIs(cancelled);
       },
@@ -123,11 +147,51 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
   ];
 }
 
+function isBackground(response: string): boolean {
+  return (JSON.parse(response) as JsonObject).background === true;
+}
+
+/** What a vendor is told of the query for events. */
+const FORWARDED: ReadonlySet<string> = new Set([
+  'stream',
+  'starting_after',
+  'include_obfuscation',
+  'include',
+  'include[]',
+]);
+
+/** What a client may ask of a stored response. */
+const GET_QUERY: Schema = schema({
+  type: 'object',
+  properties: {
+    stream: { type: 'boolean', default: false, description: 'Whether to send events: only of a background response.' },
+    starting_after: {
+      type: 'integer',
+      minimum: 0,
+      description: 'The `sequence_number` of the last event that is known.',
+    },
+    include_obfuscation: { type: 'boolean', description: 'Whether events are padded to a common length.' },
+    include: { type: 'string', description: 'Forwarded to the vendor of a stream.' },
+    'include[]': { type: 'string', description: 'Forwarded to the vendor of a stream.' },
+  },
+});
+
+/** The pages of a list of items. */
+const ITEMS_QUERY: Schema = schema({
+  type: 'object',
+  properties: {
+    limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items per page.' },
+    order: { enum: ['asc', 'desc'], default: 'desc', description: 'desc: the newest first.' },
+    after: { type: 'string', description: 'The id of the item before the page.' },
+  },
+});
+
 /** The OpenAPI description of a route of this file. */
-function about(summary: string, object: string): RouteAbout {
+function about(name: string, summary: string, object: string): RouteAbout {
   const answered = { type: 'object', properties: { object: { const: object } } };
-  const errors = ['response_not_found', 'invalid_request_error', 'upstream_error'];
-  return { summary, tag: 'Models', credentials: ['key'], errors, answer: answered };
+  const errors = ['response_not_found', 'invalid_request_error', 'upstream_error', 'concurrency_limit_exceeded'];
+  const params = { id: { type: 'string', description: 'The id of a response.', examples: ['resp_0123456789'] } };
+  return { name, summary, tag: 'Models', credentials: ['key'], errors, answer: answered, params };
 }
 
 /** Returns the stored JSON as it is, so that it is always the same. */

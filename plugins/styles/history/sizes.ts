@@ -10,14 +10,26 @@ const SIZE = 'octet_length(input) + octet_length(response)';
 /** The maximum responses that one list of steps deletes. */
 const BITE = 64;
 
+/** The account and the key that a response belongs to. */
+export interface Owner {
+  readonly accountId: number;
+  readonly keyId: number;
+}
+
+/** Whether neither its account nor its key was deleted: a condition on columns of these names, or on parameters. */
+export function isOwned(account: string, key: string): string {
+  return `NOT EXISTS (
+    SELECT 1 FROM response_ended WHERE kind = 'account' AND owner = ${account} OR kind = 'key' AND owner = ${key})`;
+}
+
 /** The step that counts a response which the next step writes; one that exists already is not counted again. */
-export function countStep(accountId: number, id: string, { isFree }: Budget, bytes: number): Step {
+export function countStep({ accountId, keyId }: Owner, id: string, { isFree }: Budget, bytes: number): Step {
   return {
     sql: `INSERT INTO response_bytes (account_id, free, bytes)
       SELECT CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
-      WHERE NOT EXISTS (SELECT 1 FROM response_turn WHERE account_id = ? AND id = ?)
+      WHERE NOT EXISTS (SELECT 1 FROM response_turn WHERE account_id = ? AND id = ?) AND ${isOwned('?', '?')}
       ON CONFLICT (account_id, free) DO UPDATE SET bytes = response_bytes.bytes + excluded.bytes`,
-    params: [accountId, Number(isFree), bytes, accountId, id],
+    params: [accountId, Number(isFree), bytes, accountId, id, accountId, keyId],
   };
 }
 
@@ -41,6 +53,55 @@ export function removeSteps(accountId: number, id: string): readonly Step[] {
     },
     { sql: 'DELETE FROM response_turn WHERE account_id = ? AND id = ?', params: [accountId, id] },
   ];
+}
+
+/** From then on no response of an account or of keys is found or written. Those that are stored are deleted; of many, the rest by the sweep. */
+export function endSteps(kind: Kind, owners: readonly number[], atMs: number): readonly Step[] {
+  return owners.flatMap((owner) => [
+    {
+      sql: 'INSERT INTO response_ended (kind, owner, at_ms) VALUES (?, ?, ?) ON CONFLICT (kind, owner) DO NOTHING',
+      params: [kind, owner, atMs],
+    },
+    ...removeOwnedSteps(kind, owner),
+  ]);
+}
+
+/** What a response belongs to. */
+export type Kind = 'account' | 'key';
+
+/** The steps that delete a bite of the responses of an account or of a key. */
+function removeOwnedSteps(kind: Kind, owner: number): readonly Step[] {
+  const bite = `${kind}_id = ? AND id IN (SELECT id FROM response_turn WHERE ${kind}_id = ? ORDER BY id LIMIT ${BITE})`;
+  return [
+    {
+      sql: `UPDATE response_bytes SET bytes = bytes - (
+          SELECT COALESCE(SUM(${SIZE}), 0) FROM response_turn AS turn
+          WHERE turn.account_id = response_bytes.account_id AND turn.free = response_bytes.free AND ${bite}
+        ) WHERE account_id IN (SELECT account_id FROM response_turn WHERE ${kind}_id = ?)`,
+      params: [owner, owner, owner],
+    },
+    { sql: `DELETE FROM response_turn WHERE ${bite}`, params: [owner, owner] },
+  ];
+}
+
+/** Longer than any call runs. */
+const ENDED_MS = 86_400_000;
+
+/** Deletes what is left of accounts and keys that were deleted, then what says so. */
+export async function clearEnded({ store, clock }: Host, goesOn: () => boolean): Promise<void> {
+  const nowMs = clock.now();
+  for (const kind of ['account', 'key'] as const) {
+    while (goesOn()) {
+      const left = await store.one<{ owner: number }>(
+        `SELECT owner FROM response_ended WHERE kind = ?
+          AND EXISTS (SELECT 1 FROM response_turn WHERE ${kind}_id = owner) ORDER BY owner LIMIT 1`,
+        kind,
+      );
+      if (left === undefined) break;
+      await store.atomic(removeOwnedSteps(kind, left.owner));
+    }
+  }
+  if (goesOn()) await store.run('DELETE FROM response_ended WHERE at_ms <= ?', nowMs - ENDED_MS);
 }
 
 /**

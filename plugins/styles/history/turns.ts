@@ -1,7 +1,7 @@
 /** Stored responses: each is one turn of a conversation, found by its id and its account. */
 import type { Host, Step } from '../../../core/plugin.ts';
 import type { Budget } from './keeping.ts';
-import { countStep, evictSteps, recountStep, removeSteps } from './sizes.ts';
+import { countStep, evictSteps, isOwned, type Owner, recountStep, removeSteps } from './sizes.ts';
 import type { TurnTexts } from './work.ts';
 
 /** A turn without its texts. */
@@ -25,8 +25,7 @@ export interface Link {
 /** The content of a turn: JSON texts, an array of items and a response object. */
 export interface StoredTurn extends Link, TurnTexts {}
 
-export interface NewTurn {
-  readonly accountId: number;
+export interface NewTurn extends Owner {
   readonly id: string;
   readonly channel: string | null;
   readonly input: string;
@@ -44,15 +43,17 @@ export function isResponseId(id: unknown): id is string {
 
 export function createTurns({ store, clock }: Host) {
   return {
-    /** The steps that write a turn, and delete the account's oldest beyond the budget; a turn that exists already is not changed. */
-    steps({ accountId, id, channel, input, response, before, expiresMs, budget }: NewTurn): readonly Step[] {
+    /** The steps that write a turn, and delete the account's oldest beyond the budget; a turn that exists already is not changed, and none is written of a deleted account or key. */
+    steps({ accountId, keyId, id, channel, input, response, before, expiresMs, budget }: NewTurn): readonly Step[] {
       const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
       return [
-        countStep(accountId, id, budget, bytes),
+        countStep({ accountId, keyId }, id, budget, bytes),
         {
           sql: `INSERT INTO response_turn
-              (account_id, id, previous_id, conversation, turns, bytes, channel, expires_ms, input, response, free)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              (account_id, id, previous_id, conversation, turns, bytes, channel, expires_ms, input, response, free, key_id)
+            SELECT CAST(? AS BIGINT), ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), ?, CAST(? AS BIGINT), ?, ?,
+              CAST(? AS BIGINT), CAST(? AS BIGINT)
+            WHERE ${isOwned('?', '?')}
             ON CONFLICT DO NOTHING`,
           params: [
             accountId,
@@ -66,6 +67,9 @@ export function createTurns({ store, clock }: Host) {
             input,
             response,
             Number(budget.isFree),
+            keyId,
+            accountId,
+            keyId,
           ],
         },
         ...evictSteps(accountId, budget, id),
@@ -76,7 +80,7 @@ export function createTurns({ store, clock }: Host) {
       if (!isResponseId(id)) return undefined;
       return store.one<Turn>(
         `SELECT account_id AS "accountId", id, conversation, turns, bytes, channel
-        FROM response_turn WHERE account_id = ? AND id = ? AND expires_ms > ?`,
+        FROM response_turn WHERE account_id = ? AND id = ? AND expires_ms > ? AND ${isOwned('account_id', 'key_id')}`,
         accountId,
         id,
         clock.now(),
@@ -133,7 +137,7 @@ function along({ accountId, id, turns }: Turn, what?: string): [sql: string, ...
       UNION ALL
       SELECT earlier.id, earlier.previous_id, chain.back + 1
       FROM chain JOIN response_turn AS earlier ON earlier.account_id = ? AND earlier.id = chain.previous_id
-      WHERE chain.back < ?
+      WHERE chain.back < ? AND ${isOwned('earlier.account_id', 'earlier.key_id')}
     )
     SELECT chain.id, chain.previous_id AS "previousId"${what === undefined ? '' : `, ${what}`}
     FROM chain${what === undefined ? '' : ' JOIN response_turn AS turn ON turn.account_id = ? AND turn.id = chain.id'}

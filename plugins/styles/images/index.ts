@@ -32,14 +32,6 @@ export const variationsRoute: Route = {
   access: 'public',
   cors: true,
   takes: 'none',
-  about: {
-    summary: 'Not implemented.',
-    tag: 'Models',
-    credentials: [],
-    status: 501,
-    errors: ['api_not_implemented'],
-    answer: { type: 'object', properties: { error: { type: 'object' } } },
-  },
   handle() {
     const error = errors.api_not_implemented();
     // Clients retry after a 5xx, and it will never be implemented.
@@ -85,8 +77,8 @@ const edits: StyleAbout = {
     {
       model,
       prompt: text,
-      image: binary,
-      'image[]': { type: 'array', items: binary },
+      // The field `image[]` is accepted, too; generators of clients cannot have both names.
+      image: { type: 'array', items: binary, minItems: 1, description: 'One or more images; each is a field `image`.' },
       mask: binary,
       n: text,
       size: text,

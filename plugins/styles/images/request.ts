@@ -38,8 +38,12 @@ function tokensOfSize(size: string, quality: string): number {
   return Math.max(older, Math.ceil((steps * acrossShort * (2_000_000 + area)) / 4_000_000));
 }
 
+/** Other names of `n`: vendors that know one of them make and bill as many. */
+const COUNTS = ['batch_size', 'num_images', 'num_outputs', 'num_images_per_prompt', 'number_of_images', 'sampleCount'];
+
 /** The members that the gateway reads, except the images themselves. */
 const NAMES = [
+  ...COUNTS,
   'model',
   'prompt',
   'n',
@@ -111,12 +115,24 @@ function parametersIn(fields: Fields): ImageParameters {
   return {
     prompt: prompted ?? prompt,
     hasImages: input !== undefined && contentsOf(input).some((content) => content.get('image') !== undefined),
-    n: oneOf(fields, parameters, 'n', (of) => wholeNumberIn(of, 'n', 1, MAX_IMAGES)) ?? 1,
+    n: Math.max(
+      oneOf(fields, parameters, 'n', (of) => wholeNumberIn(of, 'n', 1, MAX_IMAGES)) ?? 1,
+      ...COUNTS.map((name) => countIn(fields, name)),
+    ),
     size: oneOf(fields, parameters, 'size', sizeIn) ?? '',
     quality: fields.text('quality') ?? '',
     stream: fields.flag('stream') ?? false,
     partialImages: wholeNumberIn(fields, 'partial_images', 0, MAX_PARTIAL) ?? 0,
   };
+}
+
+function countIn(fields: Fields, name: string): number {
+  const value = fields.get(name);
+  // A form has only texts.
+  if (typeof value !== 'string') return wholeNumberIn(fields, name, 1, MAX_IMAGES) ?? 1;
+  const count = Number(value);
+  if (/^\d+$/.test(value) && count >= 1 && count <= MAX_IMAGES) return count;
+  return fields.wrong(name, `must be a whole number from 1 to ${MAX_IMAGES}`);
 }
 
 /** Reads what either form may have; refuses two different values. */

@@ -12,14 +12,15 @@ import type {
 import { isObject } from '../../../core/translation/index.ts';
 import { errorIn } from './errors.ts';
 import { usesIn } from './hosted.ts';
-import { toUsage, usageBody } from './usage.ts';
+import { billed, toUsage, usageBody } from './usage.ts';
 
 /** Reads a reply; undefined if it has neither content nor an error. */
 export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const error = errorIn({ type: body.get('type') ?? null, error: body.get('error') ?? null });
   const content = body.get('content');
   if (error === undefined && !Array.isArray(content)) return undefined;
-  const usage = toUsage(body.get('usage'));
+  const blocks = Array.isArray(content) ? content.length : 1;
+  const usage = billed(toUsage(body.get('usage')), body.get('stop_reason'), blocks);
   const seen = Array.isArray(content) ? usesIn(content) : undefined;
   return {
     usage: usage === undefined || seen === undefined ? usage : { ...usage, uses: { ...seen, ...usage.uses } },

@@ -16,6 +16,8 @@ const messagesQuirks: SomeQuirks = {
   file: { pdf: 'native', url: 'native' },
   tools: {
     strict: false,
+    // Optional properties are accepted; the encoder closes the objects.
+    strict_required: false,
     custom: false,
     empty_array_ok: true,
     root_union: false,

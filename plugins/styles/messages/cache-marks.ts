@@ -15,14 +15,14 @@ const MAX_MARKS = 4;
 /** From this size on, the lifetime of an hour is worth its price; below, five minutes, which each use renews. */
 const LONG_SECONDS = 1_800;
 
-/** Chooses among the client's hints. Without any, automatic caching is requested, because uncached input costs ten times as much. */
+/** Chooses among the client's hints. Without any, the gateway's own marks are set, because uncached input costs ten times as much. */
 export function chooseMarks(conversation: Conversation, quirks: Quirks, warnings: Warnings): CacheMarks {
   const hinted = hintsOf(conversation);
   if (quirks.cache.hint !== 'cache_control') {
     if (hinted.length > 0) warnings.drop('messages.cache_control', 'hint');
     return NO_MARKS;
   }
-  if (hinted.length === 0) return VENDORS_OWN;
+  if (hinted.length === 0) return ownMarks(conversation);
   // Later marks cover more of the prompt.
   const chosen = hinted.slice(-MAX_MARKS);
   if (chosen.length < hinted.length) warnings.drop('messages.cache_control', 'hint');
@@ -38,7 +38,29 @@ export function chooseMarks(conversation: Conversation, quirks: Quirks, warnings
 
 const NOTHING: JsonObject = {};
 const NO_MARKS: CacheMarks = { on: () => NOTHING, beside: NOTHING };
-const VENDORS_OWN: CacheMarks = { on: () => NOTHING, beside: { cache_control: { type: 'ephemeral' } } };
+const MARK: JsonObject = { cache_control: { type: 'ephemeral' } };
+
+/**
+ * Four marks. The last tool and the end of the instructions: other conversations of the same agent share them. The end of the previous
+ * request: vendors look back only 20 blocks for it, fewer than a turn with many calls adds. The end of this one, which the vendor chooses.
+ */
+function ownMarks({ tools, turns }: Conversation): CacheMarks {
+  const start = turns.findIndex(({ role }) => role !== 'system' && role !== 'developer');
+  const answered = turns.findLastIndex(({ role }) => role === 'assistant');
+  const instructions = start === -1 ? turns : turns.slice(0, start);
+  const previous = answered > start ? turns[answered - 1] : undefined;
+  const marked = new Set<object | undefined>([
+    tools.at(-1),
+    instructions.flatMap(({ blocks }) => blocks).findLast(canBeMarked),
+    previous?.role === 'user' ? previous.blocks.findLast(canBeMarked) : undefined,
+  ]);
+  return { on: (item) => (marked.has(item) ? MARK : NOTHING), beside: MARK };
+}
+
+/** Empty texts are not sent, and other blocks may not be sent as one. */
+function canBeMarked(block: Block): boolean {
+  return block.type === 'text' ? block.text.trim() !== '' : block.type === 'toolResult';
+}
 
 interface Hinted {
   readonly item: object;

@@ -1,9 +1,10 @@
-/** `POST /v1/messages/count_tokens`: the input tokens of a request, counted by the vendor, otherwise estimated and marked as such. */
+/** `POST /v1/messages/count_tokens` and `/v1/responses/input_tokens`: the input tokens of a request, counted by the vendor, otherwise estimated and marked as such. */
 import { Catalog, type Model } from '../../../core/contracts/catalog.ts';
 import type { Conversation } from '../../../core/contracts/conversation.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
-import { Inspecting } from '../../../core/contracts/inspecting.ts';
-import { type Holder, Keys } from '../../../core/contracts/keys.ts';
+import { Groups, reached } from '../../../core/contracts/groups.ts';
+import { type Counting, Inspecting } from '../../../core/contracts/inspecting.ts';
+import { Keys } from '../../../core/contracts/keys.ts';
 import { keyNameOf } from '../../../core/contracts/vendor.ts';
 import type {
   ApiRequest,
@@ -16,6 +17,9 @@ import type {
   JsonObject,
   Question,
   Route,
+  RouteAbout,
+  Schema,
+  Style,
   StyleName,
   TokenCount,
   Vendor,
@@ -26,11 +30,13 @@ import {
   isObject,
   isOneOf,
   layQuirks,
+  type Quirks,
   quirksOfModel,
   readFields,
   retell,
 } from '../../../core/translation/index.ts';
-import { messages } from './index.ts';
+import { responses } from '../responses/index.ts';
+import { COUNTED, MESSAGES_HEADERS, messages } from './index.ts';
 import { checkVersion, withoutSeals } from './request.ts';
 import { estimateTokens } from './token-estimate.ts';
 
@@ -39,53 +45,136 @@ const PATIENCE_MS = 5_000;
 
 const MAX_MODEL = 256;
 
-/** Creates the route. Counting is free. */
-export function countTokensRoute(host: Host): Route {
+/** The body, for the description of the interface. */
+const RESPONSES_COUNTED: Schema = {
+  type: 'object',
+  required: ['model'],
+  properties: {
+    model: { type: 'string', description: 'The name of a model.', examples: ['gpt-5'] },
+    input: {
+      description: 'The conversation: a text, or a list of items.',
+      anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'object', additionalProperties: true } }],
+      examples: ['Hello'],
+    },
+  },
+  additionalProperties: true,
+};
+
+/** An endpoint that counts the tokens of requests of one style. */
+interface Counted {
+  readonly style: Style;
+  readonly path: string;
+  readonly about: Pick<RouteAbout, 'name' | 'headers' | 'request'>;
+  /** Refuses what no request of the style may be. */
+  check(request: ApiRequest): void;
+  /** Validates the required members; the vendor validates the rest. */
+  read(body: Json): JsonObject;
+  /** The answer. */
+  write(tokens: number): JsonObject;
+  /** Its own count, for vendors that do not count. */
+  estimate(body: JsonObject): number;
+}
+
+const OF_MESSAGES: Counted = {
+  style: messages,
+  path: '/v1/messages/count_tokens',
+  about: { name: 'countTokens', headers: MESSAGES_HEADERS, request: COUNTED },
+  check: ({ headers }) => checkVersion(headers),
+  read: readCount,
+  write: (tokens) => ({ input_tokens: tokens }),
+  estimate: estimateTokens,
+};
+
+const OF_RESPONSES: Counted = {
+  style: responses,
+  path: '/v1/responses/input_tokens',
+  about: { name: 'countInputTokens', request: RESPONSES_COUNTED },
+  check: () => {},
+  read: readResponsesCount,
+  write: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+  // All text but for images and files, whose data is no text.
+  estimate: (body) => estimateTokens({ messages: [{ role: 'user', content: textsOf(body) }] }),
+};
+
+/** The routes. Counting is free. */
+export function countTokensRoutes(host: Host): readonly Route[] {
+  return [countRoute(host, OF_MESSAGES), countRoute(host, OF_RESPONSES)];
+}
+
+function countRoute(host: Host, counted: Counted): Route {
+  const { style, path, about } = counted;
   return {
     method: 'POST',
-    path: '/v1/messages/count_tokens',
+    path,
     access: ['key'],
     cors: true,
     about: {
-      summary: 'Counts the tokens of a messages request; an estimate is marked in the header x-turnpike-translation.',
+      summary: `Counts the tokens of a ${style.name} request; an estimate is marked in the header x-turnpike-translation.`,
+      ...about,
       tag: 'Models',
       credentials: ['key'],
       errors: ['invalid_request_error', 'invalid_json', 'model_not_found', 'content_refused', 'upstream_error'],
       answer: { type: 'object', required: ['input_tokens'], properties: { input_tokens: { type: 'integer' } } },
     },
+    takes: 'scanned',
     async handle(request) {
-      const { model: name, body } = readCount(request);
-      const model = host.find(Catalog)?.require(name, request.holder);
-      const { holder } = request;
-      if (holder !== undefined && host.find(Keys)?.allows(holder.key, name) === false) {
-        // The same message as for a model that does not exist, so that other models are not revealed.
-        throw coreErrors.model_not_found(`There is no model '${name}'.`);
-      }
+      counted.check(request);
+      const { path, headers, ip, holder, bytes } = request;
       const inspecting = host.find(Inspecting);
-      const replaced = holder && inspecting && (await inspect(inspecting, name, body, { ...request, holder }));
-      const counted = model && (await askVendor(host, model, { body, replaced }, request));
-      if (counted !== undefined) return { input_tokens: counted };
-      return answer(200, JSON.stringify({ input_tokens: estimateTokens(body) }), {
-        'content-type': 'application/json',
-        'x-turnpike-translation': 'input_tokens:estimated',
-      });
+      if (inspecting === undefined || holder === undefined)
+        return count(host, counted, request, uninspected(request.body));
+      const own = { path, headers, ip, holder, style: style.name, bytes };
+      return inspecting.count(own, (counting) => count(host, counted, request, counting));
     },
   };
 }
 
-/** The conversation that plugins put in place of the client's; undefined if unchanged. Rejects if a plugin refuses. */
-function inspect(
-  inspecting: Inspecting,
-  model: string,
-  body: JsonObject,
-  { path, headers, ip, holder }: Caller & { readonly holder: Holder },
-): Promise<Conversation | undefined> {
-  return inspecting.inspect({ path, headers, ip, holder, style: messages.name, model, body });
+/** Where nothing inspects contents. */
+function uninspected(body: Json | undefined): Counting {
+  return {
+    body: { get: (name) => (isObject(body) ? body[name] : undefined), tree: () => body as Json },
+    screen: () => undefined,
+    inspect: () => undefined,
+  };
+}
+
+async function count(
+  host: Host,
+  { style, read, write, estimate }: Counted,
+  request: ApiRequest,
+  { body: scanned, screen, inspect }: Counting,
+): Promise<unknown> {
+  const { holder } = request;
+  const name = modelIn(scanned);
+  const model = host.find(Catalog)?.require(name, holder);
+  const groups = holder && host.find(Groups);
+  const reach = holder && groups?.reachOf(holder, name);
+  const isReached = groups === undefined || reach !== undefined;
+  if (holder !== undefined && (!isReached || host.find(Keys)?.allows(holder.key, name) === false)) {
+    // The same message as for a model that does not exist, so that other models are not revealed.
+    throw coreErrors.model_not_found(`There is no model '${name}'.`);
+  }
+  const screening = screen(name);
+  if (screening !== undefined) await screening;
+  const body = read(scanned.tree());
+  const inspecting = inspect();
+  const replaced = inspecting instanceof Promise ? await inspecting : inspecting;
+  const counted = model && (await askVendor(host, reached(model.from, reach), { style, body, replaced }, request));
+  if (counted !== undefined) return write(counted);
+  return answer(200, JSON.stringify(write(estimate(body))), {
+    'content-type': 'application/json',
+    'x-turnpike-translation': 'input_tokens:estimated',
+  });
 }
 
 /** The count of the first channel whose vendor can count; undefined if it fails or takes too long. */
-async function askVendor(host: Host, model: Model, request: CountRequest, caller: Caller): Promise<number | undefined> {
-  const sources = model.from.toSorted((a, b) => a.channel.priority - b.channel.priority);
+async function askVendor(
+  host: Host,
+  from: Model['from'],
+  request: CountRequest,
+  caller: Caller,
+): Promise<number | undefined> {
+  const sources = from.toSorted((a, b) => a.channel.priority - b.channel.priority);
   for (const { channel, model: upstream } of sources) {
     const counter = counterOf(host, channel, upstream);
     if (counter === undefined) continue;
@@ -130,6 +219,8 @@ function counterOf(host: Host, channel: Channel, model: string): Counter | undef
 
 /** The request to count, with the conversation of a plugin in place of its own. */
 interface CountRequest {
+  /** The client's. */
+  readonly style: Style;
   readonly body: JsonObject;
   readonly replaced: Conversation | undefined;
 }
@@ -137,23 +228,35 @@ interface CountRequest {
 /** Sends what a call would send. Throws if it cannot be encoded. */
 function countQuestion(host: Host, counter: Counter, request: CountRequest, caller: Caller): Question {
   const { channel, model, style, dialect, count } = counter;
-  const isOwn = style === messages.name;
+  const isOwn = style === request.style.name;
   const body = isOwn ? sameStyleQuestion(host, counter, request) : translated(host, counter, request);
   return {
     method: 'POST',
     model,
     path: count.path(model),
-    headers: dialect.headers(channel, undefined, isOwn ? caller : undefined),
+    headers: dialect.headers(channel, undefined, isOwn ? caller : undefined, quirksFor(host, counter)),
     body: count.body?.(body, model) ?? body,
   };
 }
 
 /** Members of a request that come from its conversation. */
-const OF_CONVERSATION = ['system', 'messages', 'tools', 'tool_choice', 'thinking'];
+const OF_CONVERSATION = [
+  'system',
+  'messages',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'input',
+  'instructions',
+  'reasoning',
+];
 
 function sameStyleQuestion(host: Host, counter: Counter, request: CountRequest): JsonObject {
   const { channel, model } = counter;
-  if (request.replaced === undefined) return withoutSeals({ ...request.body, model }, keyNameOf(channel));
+  if (request.replaced === undefined) {
+    const body = { ...request.body, model };
+    return request.style === messages ? withoutSeals(body, { channel: keyNameOf(channel), model }) : body;
+  }
   const encoded = translated(host, counter, request);
   const body: Record<string, Json> = { ...request.body, model };
   for (const name of OF_CONVERSATION) {
@@ -163,15 +266,21 @@ function sameStyleQuestion(host: Host, counter: Counter, request: CountRequest):
   return body;
 }
 
+function quirksFor(host: Host, { channel, model, vendor, style }: Counter): Quirks {
+  const ofStyle = host.styles().get(style)?.vendor?.quirks ?? {};
+  return layQuirks(ofStyle, ...quirksOfModel(vendor.quirks, model, style), channel.quirks);
+}
+
 function translated(
   host: Host,
-  { channel, model, vendor, style }: Counter,
-  { body: request, replaced }: CountRequest,
+  counter: Counter,
+  { style: clientStyle, body: request, replaced }: CountRequest,
 ): JsonObject {
+  const { channel, model, style } = counter;
   const spoken = host.styles().get(style);
-  const quirks = layQuirks(spoken?.vendor?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), channel.quirks);
-  const body = spoken && retell(request, messages, spoken, { channel: keyNameOf(channel), model, quirks }, replaced);
-  if (body === undefined) throw new Error(`there is no translation from ${messages.name} to ${style}`);
+  const quirks = quirksFor(host, counter);
+  const body = spoken && retell(request, clientStyle, spoken, { channel: keyNameOf(channel), model, quirks }, replaced);
+  if (body === undefined) throw new Error(`there is no translation from ${clientStyle.name} to ${style}`);
   return body;
 }
 
@@ -188,14 +297,21 @@ async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Validates the required members; the vendor validates the rest. */
-function readCount(request: ApiRequest): { readonly model: string; readonly body: JsonObject } {
-  checkVersion(request.headers);
-  const fields: Fields = readFields(request.body, '');
-  const model = fields.text('model');
-  if (model === undefined || model === '' || model.length > MAX_MODEL) {
-    fields.wrong('model', `must be the name of a model, a string of 1 to ${MAX_MODEL} characters`);
+/** The requested model. */
+function modelIn(body: Counting['body']): string {
+  const model = body.get('model');
+  if (typeof model !== 'string' || model === '' || model.length > MAX_MODEL) {
+    return readFields(body.tree(), '').wrong(
+      'model',
+      `must be the name of a model, a string of 1 to ${MAX_MODEL} characters`,
+    );
   }
+  return model;
+}
+
+/** Validates the required members; the vendor validates the rest. */
+function readCount(body: Json): JsonObject {
+  const fields: Fields = readFields(body, '');
   const turns = fields.each('messages');
   if (turns.length === 0) fields.wrong('messages', 'must be an array with at least one message');
   for (const message of turns) {
@@ -207,8 +323,29 @@ function readCount(request: ApiRequest): { readonly model: string; readonly body
   fields.each('tools');
   fields.object('tool_choice');
   fields.object('thinking');
-  return { model, body: request.body as JsonObject };
+  return body as JsonObject;
 }
+
+/** The vendor validates the rest. */
+function readResponsesCount(body: Json): JsonObject {
+  const fields: Fields = readFields(body, '');
+  for (const name of ['previous_response_id', 'conversation']) {
+    if (fields.get(name) !== undefined)
+      fields.wrong(name, 'is not supported here: send the whole conversation in `input`');
+  }
+  const input = fields.get('input');
+  if (input !== undefined && typeof input !== 'string' && !Array.isArray(input)) {
+    fields.wrong('input', 'must be a string or an array');
+  }
+  return body as JsonObject;
+}
+
+/** The texts of a request, without the data of images and files. */
+function textsOf(body: JsonObject): string {
+  return JSON.stringify(body, (name, value: Json) => (typeof value === 'string' && DATA.has(name) ? '' : value));
+}
+
+const DATA: ReadonlySet<string> = new Set(['model', 'image_url', 'file_data', 'encrypted_content']);
 
 const TEXT_OR_BLOCKS = 'must be a string, or an array of content blocks';
 

@@ -6,6 +6,7 @@ import {
   type Fields,
   type FileBlock,
   isObject,
+  jsonText,
   type Opaque,
   readDataUrl,
   readFields,
@@ -187,7 +188,7 @@ function decodeToolUse(fields: Fields): Block {
     id: fields.text('id') ?? fields.wrong('id', 'must be a string'),
     name: fields.text('name') ?? fields.wrong('name', 'must be a string'),
     kind: 'function',
-    input: JSON.stringify(input),
+    input: jsonText(input),
   };
 }
 

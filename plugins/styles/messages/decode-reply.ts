@@ -1,10 +1,19 @@
 /** Decodes a vendor's whole reply. Members that mean something to a client and are not read are reported in a warning. */
 
 import type { Json, JsonObject, Origin, Warnings } from '../../../core/plugin.ts';
-import { type Block, isObject, type Opaque, omitRest, type Reply, textOf } from '../../../core/translation/index.ts';
+import {
+  type Block,
+  exactJson,
+  exactText,
+  isObject,
+  type Opaque,
+  omitRest,
+  type Reply,
+  textOf,
+} from '../../../core/translation/index.ts';
 import { decodeCitations } from './citations.ts';
 import { decodeFinish } from './finish.ts';
-import { toUsage } from './usage.ts';
+import { billed, toUsage } from './usage.ts';
 
 /** Decodes a reply; undefined if it has no content. Malformed members are ignored. */
 export function decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply | undefined {
@@ -23,7 +32,7 @@ export function decodeReply(body: JsonObject, from: Origin, warnings: Warnings):
       body,
       blocks.some(({ type }) => type === 'toolCall'),
     ),
-    usage: toUsage(usage),
+    usage: billed(toUsage(usage), body.stop_reason, objects.length),
     ...(serviceTier !== undefined && { serviceTier }),
   };
 }
@@ -56,7 +65,7 @@ function decodeAnswerBlock(block: JsonObject, channel: string, warnings: Warning
 /** The arguments of a call as text; empty if there are none. */
 export function inputOf({ input }: JsonObject): string {
   if (typeof input === 'string') return input;
-  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+  return isObject(input) ? (exactText(input) ?? (Object.keys(input).length > 0 ? exactJson(input) : '')) : '';
 }
 
 /** Opaque data that the vendor requires back. */

@@ -24,8 +24,16 @@ export function decodeRequest(body: JsonObject, warnings: Warnings): Conversatio
   const fields = readFields(withResultIds(body, warnings), '');
   fields.get('model');
   fields.get('stream');
-  const messages = fields.each('messages').map((message) => decodeTurn(message, warnings));
-  const turns = [...decodeSystem(fields, warnings), ...messages].filter(({ blocks }) => blocks.length > 0);
+  if (fields.get('thread') !== undefined) barThread(warnings);
+  if (fields.get('max_tokens') === 0) {
+    warnings.bar('max_tokens', 'must be above 0 for this model: 0 only fills the cache of a vendor with the same API.');
+  }
+  const messages = fields.each('messages');
+  const spoken = messages.findLastIndex(isSpoken);
+  const decoded = messages
+    .filter((message, i) => message.get('clear_at') !== 'next_user_message' || i > spoken)
+    .map((message) => decodeTurn(message, warnings));
+  const turns = [...decodeSystem(fields, warnings), ...decoded].filter(({ blocks }) => blocks.length > 0);
   const config = fields.fields('output_config');
   const temperature = fields.number('temperature');
   const topP = fields.number('top_p');
@@ -60,6 +68,11 @@ export function decodeRequest(body: JsonObject, warnings: Warnings): Conversatio
   };
 }
 
+/** The vendor would get the last turns without what they continue. */
+export function barThread(warnings: Pick<Warnings, 'bar'>): void {
+  warnings.bar('thread', 'is not supported by the vendor of this model: send the whole conversation, without it.');
+}
+
 /** A billing block that is different in every request; at the start of the prompt, it would invalidate other vendors' caches. */
 const BILLING = 'x-anthropic-billing-header:';
 
@@ -76,6 +89,15 @@ function decodeSystem(fields: Fields, warnings: Warnings): readonly Turn[] {
   if (blocks[0]?.text.startsWith(BILLING) !== true) return [{ role: 'system', blocks }];
   warnings.drop('system.billing_header', 'hint');
   return [{ role: 'system', blocks: blocks.slice(1) }];
+}
+
+/** Whether a user says something, beside results of tools. Until then, an instruction with `clear_at: next_user_message` applies. */
+function isSpoken(message: Fields): boolean {
+  const content = message.get('content');
+  return (
+    message.get('role') === 'user' &&
+    (!Array.isArray(content) || content.some((block: Json) => isObject(block) && block.type !== 'tool_result'))
+  );
 }
 
 function decodeTurn(message: Fields, warnings: Warnings): Turn {
@@ -135,7 +157,8 @@ function decodeReasoning(
     case 'adaptive':
     case 'between_tools': {
       const summary = summaryOf(display);
-      return { mode: 'auto', ...worth, ...(summary !== undefined && { summary }) };
+      // Without an effort, it still reasons.
+      return { mode: effort === undefined ? 'on' : 'auto', ...worth, ...(summary !== undefined && { summary }) };
     }
     case 'disabled':
       if (effort !== undefined) warnings.drop('output_config.effort', 'hint');

@@ -6,6 +6,7 @@ import {
   type FunctionTool,
   type HostedTool,
   isObject,
+  objectsIn,
   readFields,
   type Tool,
   type ToolChoice,
@@ -18,14 +19,29 @@ import { dropRest, readCacheHint } from './leftovers.ts';
  * `web_search_20250305`, `bash_20250124`.
  */
 export function decodeTools(fields: Fields, warnings: Warnings): readonly Tool[] {
-  return (fields.list('tools') ?? []).map((value, i) => {
+  const tools = (fields.list('tools') ?? []).map((value, i) => {
     const tool = readFields(value, `${fields.at('tools')}[${i}]`);
     const type = tool.text('type') ?? 'custom';
     return type === 'custom' ? decodeFunction(tool, warnings) : decodeHosted(type, value as JsonObject);
   });
+  return [...tools, ...addedTools(fields, tools, warnings)];
+}
+
+/** Functions that the conversation adds (`tool_addition`): other vendors know only tools of the whole request. */
+function addedTools(fields: Fields, tools: readonly Tool[], warnings: Warnings): readonly Tool[] {
+  const added = (fields.list('messages') ?? [])
+    .flatMap((message) => objectsIn(message, 'content'))
+    .flatMap(({ type, tool }) =>
+      type === 'tool_addition' && isObject(tool) && isObject(tool.input_schema) ? [tool] : [],
+    );
+  const names = new Set(tools.map(({ name }) => name));
+  return added
+    .map((tool) => decodeFunction(readFields(tool, 'messages.tool_addition.tool'), warnings))
+    .filter(({ name }) => !names.has(name) && names.add(name));
 }
 
 function decodeFunction(tool: Fields, warnings: Warnings): FunctionTool {
+  tool.get('type');
   const name = tool.text('name') ?? tool.wrong('name', 'must be a string');
   const description = tool.text('description');
   const schema = tool.object('input_schema');

@@ -7,6 +7,7 @@ import {
   isObject,
   type Part,
   parsed,
+  parsedExactly,
   readVendorError,
   textOf,
   type VendorError,
@@ -17,7 +18,7 @@ import { inputOf, omitFromBlock, omitFromMessage, sealOf, tierOf } from './decod
 import { errorIn } from './errors.ts';
 import { decodeFinish, isWholeAtOnce } from './finish.ts';
 import { followUses } from './hosted.ts';
-import { followUsage } from './usage.ts';
+import { billed, followUsage } from './usage.ts';
 
 /** An open block. */
 interface Open {
@@ -100,7 +101,7 @@ export function createStreamDecoder({ channel }: Origin, warnings: Warnings): Pa
     const serviceTier = tierOf(message.usage);
     const tier = serviceTier === undefined ? {} : { serviceTier };
     parts.push({ type: 'start', id: textOf(message.id), model: textOf(message.model), ...tier });
-    usage.begin(message.usage);
+    usage.begin(message.usage, typeof message.stop_reason === 'string');
     pushUsage(parts);
   }
 
@@ -221,7 +222,7 @@ export function createStreamDecoder({ channel }: Origin, warnings: Warnings): Pa
   }
 
   function pushUsage(parts: Part[]): void {
-    const total = usage.after(length);
+    const total = billed(usage.after(length), delta?.stop_reason, keys);
     if (total !== undefined) parts.push({ type: 'usage', usage: total });
   }
 
@@ -250,7 +251,7 @@ export function createStreamDecoder({ channel }: Origin, warnings: Warnings): Pa
   return {
     read({ name, data }) {
       const parts: Part[] = [];
-      const value = parsed(data);
+      const value = parsedExactly(data);
       if (ended) return parts;
       if (isObject(value)) read(typeof value.type === 'string' ? value.type : name, value, parts);
       else if (name === 'error') fail(readVendorError(data), parts);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Json, JsonObject, Target, Warnings } from '../../../core/plugin.ts';
 import {
   type Conversation,
+  canBeClosed,
   describedSchema,
   dropSummaryLength,
   type Effort,
@@ -12,6 +13,7 @@ import {
   type Reasoning,
   type Sampling,
 } from '../../../core/translation/index.ts';
+import { bound } from './binding.ts';
 import { chooseMarks } from './cache-marks.ts';
 import { encodeTools } from './encode-tools.ts';
 import { encodeTurns } from './encode-turns.ts';
@@ -34,7 +36,7 @@ export function encodeRequest(conversation: Conversation, to: Target, warnings: 
     ...(system.length > 0 && { system }),
     messages,
     ...encodeTools(conversation, quirks, marks, warnings),
-    ...(thinking !== undefined && { thinking }),
+    ...withBinding(thinking, conversation, quirks),
     ...(Object.keys(config).length > 0 && { output_config: config }),
     ...encodeSampling(conversation.sampling, thought, warnings),
     ...(stop.length > 0 && { stop_sequences: stop }),
@@ -57,18 +59,16 @@ function encodeFormat(
   if (audio !== undefined) warnings.drop('audio');
   if (verbosity !== undefined) warnings.drop('verbosity');
   if (format === undefined || format.type === 'text') return {};
-  if (format.type === 'schema' && quirks.output.json_schema) {
-    const { schema, weaker } = plainSchema(describedSchema(format));
+  const described = format.type === 'schema' ? describedSchema(format) : undefined;
+  if (described !== undefined && quirks.output.json_schema && canBeClosed(described)) {
+    const { schema, weaker } = plainSchema(described);
     if (weaker) warnings.change('response_format');
     return { format: { type: 'json_schema', schema } };
   }
   warnings.change('response_format');
   const only = 'Answer with a single JSON object and nothing else: no prose around it, no code fence.';
   return {
-    note:
-      format.type === 'json'
-        ? only
-        : `${only} It must match this JSON Schema:\n${JSON.stringify(describedSchema(format))}`,
+    note: described === undefined ? only : `${only} It must match this JSON Schema:\n${JSON.stringify(described)}`,
   };
 }
 
@@ -177,6 +177,13 @@ function encodeThinking({ reasoning, maxTokens }: Conversation, quirks: Quirks, 
     effort: undefined,
     maxTokens: isGuess || budget > room ? budget + limit : limit,
   };
+}
+
+/** Reasoning is bound to everything before it, which a translation or a plugin changes; without any in the history, nothing is checked. */
+function withBinding(thinking: JsonObject | undefined, { turns }: Conversation, { reasoning }: Quirks): JsonObject {
+  const hasThoughts = turns.some(({ blocks }) => blocks.some(({ type }) => type === 'thinking'));
+  const member = hasThoughts ? bound(thinking, reasoning) : thinking;
+  return member === undefined ? {} : { thinking: member };
 }
 
 /** Newer models omit the text unless it is requested. */

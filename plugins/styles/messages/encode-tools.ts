@@ -9,7 +9,7 @@ import type {
   Quirks,
   Tool,
 } from '../../../core/translation/index.ts';
-import { dropSearchExtras } from '../../../core/translation/index.ts';
+import { canBeClosed, dropSearchExtras } from '../../../core/translation/index.ts';
 import type { CacheMarks } from './cache-marks.ts';
 import { plainSchema } from './plain-schema.ts';
 
@@ -60,7 +60,7 @@ function encodeFunction(tool: FunctionTool, quirks: Quirks, warnings: Warnings):
   const { name, description, schema, extras = {} } = tool;
   for (const field of Object.keys(extras)) warnings.drop(`tools.${field}`, HARMLESS.has(field) ? 'hint' : undefined);
   const input: JsonObject = { type: 'object', properties: {}, ...schema };
-  const strict = tool.strict === true && quirks.tools.strict;
+  const strict = tool.strict === true && quirks.tools.strict && canBeClosed(input);
   if (tool.strict === true && !strict) warnings.drop('tools.strict');
   const { schema: enforced, weaker } = strict ? plainSchema(input) : { schema: input, weaker: false };
   if (weaker) warnings.change('tools.strict');

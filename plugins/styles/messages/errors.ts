@@ -26,9 +26,21 @@ const TYPES: Readonly<Record<number, string>> = {
 /** The error object of all styles, with the members that clients of this style need. */
 export function errorBody(error: GatewayError, requestId: string): JsonObject {
   const type = TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error');
-  const details = error.code.startsWith('QUOTA_') ? { details: { error_code: error.code } } : {};
+  const details = detailsOf(error);
   const message = error.code === 'context_length_exceeded' ? tooLong(error.message) : error.message;
-  return { type: 'error', error: { ...errorObject(error).error, message, type, ...details }, request_id: requestId };
+  return {
+    type: 'error',
+    error: { ...errorObject(error).error, message, type, ...(details && { details }) },
+    request_id: requestId,
+  };
+}
+
+/** What clients act on without reading the message: on the second, they send the whole conversation and no `thread`. */
+function detailsOf({ code, param }: GatewayError): JsonObject | undefined {
+  if (code.startsWith('QUOTA_')) return { error_code: code };
+  if (code === 'unsupported_parameter' && param === 'thread') {
+    return { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
+  }
 }
 
 /** The wording by which clients recognize a context overflow; the second covers prompt and answer together. */

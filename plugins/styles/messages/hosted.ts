@@ -2,14 +2,16 @@
 
 import { countUses, servedAs, toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, ServedAs, UseBounds, Uses } from '../../../core/plugin.ts';
-import { isObject, tokensIn } from '../../../core/translation/index.ts';
+import { isObject, objectsIn, tokensIn } from '../../../core/translation/index.ts';
+import { askedUses, boundsOfUses, declaredIn, spareTools, toolOf, toolsIn } from '../search-members.ts';
 
 /** Tools that the client runs, although the vendor defines their schema. */
 const CLIENTS = /^(custom|bash|text_editor|computer|memory)$/;
 
 /** The type of a vendor-side tool names it; most have the date of their version. */
-function hostedName({ type }: JsonObject): string | undefined {
-  if (typeof type !== 'string') return undefined;
+function hostedName(tool: JsonObject): string | undefined {
+  const { type } = tool;
+  if (typeof type !== 'string') return declaredIn(tool) ?? (typeof tool.name === 'string' ? undefined : toolName(''));
   const base = type.replace(/_\d{8}$/, '');
   if (CLIENTS.test(base)) return undefined;
   if (base.startsWith('tool_search')) return 'tool_search';
@@ -17,15 +19,37 @@ function hostedName({ type }: JsonObject): string | undefined {
 }
 
 /** The vendor-side tools that a request allows; undefined if none. */
-export function allowedUses(body: JsonBody): UseBounds | undefined {
-  const tools = body.get('tools');
+export function allowedUses(body: JsonBody, model: string): UseBounds | undefined {
+  return usesOf([...toolsIn(body.get('tools')), ...laterTools(body)], body, model);
+}
+
+function usesOf(tools: readonly JsonObject[], body: JsonBody, model: string): UseBounds | undefined {
   const choice = body.get('tool_choice');
-  if (!Array.isArray(tools) || (isObject(choice) && choice.type === 'none')) return undefined;
-  const uses = tools.filter(isObject).flatMap((tool) => {
+  const isOff = isObject(choice) && choice.type === 'none';
+  const uses = (isOff ? [] : tools).flatMap((tool) => {
     const name = hostedName(tool);
     return name === undefined ? [] : [[name, tokensIn(tool.max_uses) || undefined] as const];
   });
-  return uses.length === 0 ? undefined : Object.fromEntries(uses);
+  return boundsOfUses([...uses, ...askedUses(body, model)]);
+}
+
+/** Those in `tools` that it can do without. */
+export function spareUses(body: JsonBody, model: string): readonly string[] {
+  return spareTools(body, hostedName, usesOf(laterTools(body), body, model));
+}
+
+/** `Ingress.runs`. */
+export function runs(tool: Json): string | undefined {
+  return hostedName(toolOf(tool));
+}
+
+/** The tools that the conversation adds (`tool_addition`). It is long, so it is read only if it has such a block. */
+function laterTools(body: JsonBody): readonly JsonObject[] {
+  if (!body.bytes.includes('"tool_addition"')) return [];
+  const messages = objectsIn({ messages: body.get('messages') ?? null }, 'messages');
+  return messages
+    .flatMap((message) => objectsIn(message, 'content'))
+    .flatMap(({ type, tool = null }) => (type === 'tool_addition' && isObject(tool) ? [tool] : []));
 }
 
 /** The service options of a request, and those that the usage of a reply reports. */

@@ -1,6 +1,6 @@
 /** Forwards a messages stream byte for byte and meters it. */
 
-import type { EventKind, GatewayError, JsonObject, RelayOptions, StreamRelay } from '../../../core/plugin.ts';
+import type { EventKind, GatewayError, Json, JsonObject, RelayOptions, StreamRelay } from '../../../core/plugin.ts';
 import {
   behindSpace,
   countedUsage,
@@ -19,7 +19,7 @@ import { completing, contentLength } from './answer.ts';
 import { errorEvent, errorIn, event as writeEvent } from './errors.ts';
 import { isWholeAtOnce } from './finish.ts';
 import { followUses } from './hosted.ts';
-import { followUsage } from './usage.ts';
+import { billed, followUsage } from './usage.ts';
 
 /** The start of nearly all events of a stream. */
 const DELTA = 'event: content_block_delta';
@@ -29,6 +29,8 @@ export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
   const usage = followUsage();
   const run = followUses();
   let textLength = 0;
+  let blocks = 0;
+  let stopReason: Json | undefined;
   let begun = false;
   let finished = false;
   /** The message, if the first event has all of it, until more arrives. */
@@ -65,12 +67,13 @@ export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
     switch (type) {
       case 'message_start':
         if (!isObject(value) || !isObject(value.message)) return aside;
-        usage.begin(value.message.usage);
+        usage.begin(value.message.usage, typeof value.message.stop_reason === 'string');
         if (isWholeAtOnce(value.message)) atOnce = value.message;
         return aside;
       case 'content_block_start':
       case 'content_block_stop':
         atOnce = undefined;
+        blocks++;
         if (isObject(value)) run.see(value.content_block);
         return pass();
       case 'content_block_delta':
@@ -79,7 +82,10 @@ export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
       case 'message_delta':
         if (!isObject(value)) return aside;
         usage.add(value.usage);
-        finished ||= isObject(value.delta) && typeof value.delta.stop_reason === 'string';
+        if (isObject(value.delta) && typeof value.delta.stop_reason === 'string') {
+          finished = true;
+          stopReason = value.delta.stop_reason;
+        }
         return pass();
       case 'message_stop':
         endWholeMessage();
@@ -102,6 +108,8 @@ export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
     if (atOnce === undefined) return;
     usage.add(atOnce.usage);
     textLength += contentLength(atOnce.content);
+    blocks += Array.isArray(atOnce.content) ? atOnce.content.length : 0;
+    stopReason = atOnce.stop_reason;
     atOnce = undefined;
   }
 
@@ -114,7 +122,7 @@ export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
       return 'untidy';
     },
     fail: (failure: GatewayError, requestId: string) => errorEvent(failure, requestId),
-    usage: () => usage.after(textLength),
+    usage: () => billed(usage.after(textLength), stopReason, blocks),
     uses: () => run.uses(),
     textLength: () => textLength,
     error: () => error,

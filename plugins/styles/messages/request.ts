@@ -1,11 +1,24 @@
 /** Messages requests: validates what the gateway needs; the vendor validates the rest. */
 
+import type { Origin } from '../../../core/contracts/style.ts';
 import { remembered } from '../../../core/contracts/uses.ts';
 import type { CallFacts, Headers, IngressRequest, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
-import { answerLimits, CARRIER, isObject, unpackOpaque } from '../../../core/translation/index.ts';
-import { checkNumber, modelOf, wrong } from '../request-fields.ts';
-import { allowedUses, serviceIn } from './hosted.ts';
+import {
+  answerLimits,
+  CARRIER,
+  callId,
+  exactJson,
+  exactMember,
+  hasOddCallIds,
+  isMadeBy,
+  isObject,
+  unpackOpaque,
+} from '../../../core/translation/index.ts';
+import { checkNumber, modelOf, serviceOf, wrong } from '../request-fields.ts';
+import { bound } from './binding.ts';
+import { barThread } from './decode-request.ts';
+import { allowedUses, spareUses } from './hosted.ts';
 
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system'];
 
@@ -34,41 +47,52 @@ export function readRequest(body: JsonBody, { headers }: Pick<IngressRequest, 'h
   checkNumber(body.get('top_p'), 'top_p', 1);
   const stream = body.get('stream') ?? false;
   if (typeof stream !== 'boolean') wrong('stream', 'must be true or false');
-  const uses = remembered(() => allowedUses(body));
+  const uses = remembered(() => allowedUses(body, model));
   return {
     model,
     stream,
     // Streams of this style always report usage.
     asksUsage: true,
     bounds: {
-      inputBytes: body.textBytes,
+      inputBytes: body.textBytes + (continuesThread(body) ? KEPT_BYTES : 0),
       media: body.media,
       outputTokens,
       choices: 1,
       // Read only if an answer costs more than was reserved.
       open() {
         return (
-          ['container', 'mcp_servers'].some((name) => body.has(name)) ||
+          uses() !== undefined ||
+          ['container', 'mcp_servers', 'thread'].some((name) => body.has(name)) ||
           objectsIn(body.get('tools')).some(isHosted) ||
           isShortened(body.get('context_management'))
         );
       },
       uses: () => uses(),
-      service: serviceIn({
-        service_tier: body.get('service_tier') ?? null,
-        speed: body.get('speed') ?? null,
-        inference_geo: body.get('inference_geo') ?? null,
-      }),
+      spare: remembered(() => spareUses(body, model)),
+      service: serviceOf(body),
     },
   };
+}
+
+/** Input that the vendor keeps and adds is reserved as if it had so many bytes, a long conversation. */
+const KEPT_BYTES = 128 * 1_024;
+
+function continuesThread(body: JsonBody): boolean {
+  return body.has('thread') && isObject(body.get('thread')) && body.bytes.includes('"previous_message_id"');
 }
 
 /** Every request of this style has an API version. Refuses with 400 one without. */
 export function checkVersion(headers: Headers): void {
   const version = headers['anthropic-version'] ?? '';
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
+  if (!isDate(version)) {
     wrong('anthropic-version', 'must be sent as a header, a date such as 2023-06-01');
   }
+}
+
+/** `YYYY-MM-DD`, and a day of the calendar. */
+function isDate(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 /** The summary of a compaction is an answer of its own, with the conversation as its input. */
@@ -87,19 +111,57 @@ function objectsIn(value: Json | undefined): readonly JsonObject[] {
 
 /** Sets the vendor's model name, and unpacks reasoning that was sealed for this channel. */
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
+  if (!to.quirks.threads && (body.get('thread') ?? null) !== null) barThread(to.warnings);
   const limits = answerLimits(body, ['max_tokens'], to);
   const changes: Record<string, string | undefined> = { ...limits };
   if (limits.max_tokens !== undefined) Object.assign(changes, fitThinking(body, Number(limits.max_tokens), to));
   if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
-  if (body.bytes.includes(CARRIER)) {
-    const sealed = messagesOf(body) as readonly JsonObject[];
-    const messages = unsealedAll(sealed, to.channel);
-    changes.messages = JSON.stringify(messages);
+  const isSealed = body.bytes.includes(CARRIER);
+  const hasOddIds = hasOddCallIds(body.bytes, 'tool_use_id', to.quirks.tools);
+  if (hasOddIds || isSealed) {
+    const sealed = exactMember(body, 'messages') as readonly JsonObject[];
+    const messages = isSealed ? unsealedAll(sealed, to) : sealed;
+    const named = hasOddIds ? withCallIds(messages, to) : messages;
+    if (named !== sealed) changes.messages = exactJson(named);
     if (mustStopThinking(body.get('thinking'), sealed, messages)) {
       Object.assign(changes, withoutThinking(body.get('context_management')));
     }
   }
+  if (to.isRevised && hasThoughts(body) && !('thinking' in changes)) {
+    const said = body.get('thinking') ?? undefined;
+    const thinking = bound(isObject(said) ? said : undefined, to.quirks.reasoning);
+    if (thinking !== undefined && thinking !== said) changes.thinking = JSON.stringify(thinking);
+  }
   return changes;
+}
+
+/** The member of a block that has the id of a call. */
+const ID_MEMBERS: ReadonlyMap<Json | undefined, string> = new Map([
+  ['tool_use', 'id'],
+  ['tool_result', 'tool_use_id'],
+]);
+
+/** Calls that another vendor made may have ids that this one refuses. */
+function withCallIds(messages: readonly JsonObject[], { quirks: { tools }, warnings }: Patch): readonly JsonObject[] {
+  let changed = false;
+  const own = messages.map((message) =>
+    Array.isArray(message.content) ? { ...message, content: message.content.map(fitted) } : message,
+  );
+  function fitted(block: Json): Json {
+    const name = isObject(block) ? ID_MEMBERS.get(block.type) : undefined;
+    const id = name === undefined ? undefined : (block as JsonObject)[name];
+    if (name === undefined || typeof id !== 'string' || callId(id, tools) === id) return block;
+    changed = true;
+    return { ...(block as JsonObject), [name]: callId(id, tools) };
+  }
+  if (!changed) return messages;
+  warnings.change('messages.tool_calls.id', 'hint');
+  return own;
+}
+
+/** Whether the history has reasoning; texts have no such bytes, because quotation marks in them are escaped. */
+function hasThoughts({ bytes }: JsonBody): boolean {
+  return bytes.includes('"signature"') || bytes.includes('"redacted_thinking"');
 }
 
 /** The minimum reasoning budget of this style. */
@@ -123,10 +185,10 @@ function withoutThinking(management: Json | undefined): Readonly<Record<string, 
 }
 
 /** Unpacks sealed data like `patchRequest`, for a parsed body. */
-export function withoutSeals(body: JsonObject, channel: string): JsonObject {
+export function withoutSeals(body: JsonObject, by: Origin): JsonObject {
   if (!JSON.stringify(body.messages).includes(CARRIER)) return body;
   const sealed = objectsIn(body.messages);
-  const messages = unsealedAll(sealed, channel);
+  const messages = unsealedAll(sealed, by);
   if (!mustStopThinking(body.thinking, sealed, messages)) return { ...body, messages };
   const { thinking: _, context_management: management, ...rest } = body;
   return { ...rest, messages, ...(isObject(management) && { context_management: keepingThoughts(management) }) };
@@ -163,24 +225,24 @@ function blocksOf({ content }: JsonObject): readonly JsonObject[] {
   return objectsIn(content);
 }
 
-function unsealedAll(messages: readonly JsonObject[], channel: string): readonly JsonObject[] {
+function unsealedAll(messages: readonly JsonObject[], by: Origin): readonly JsonObject[] {
   return messages
-    .map((message) => unsealed(message, channel))
+    .map((message) => unsealed(message, by))
     .filter(({ content }) => !Array.isArray(content) || content.length > 0);
 }
 
-function unsealed(message: JsonObject, channel: string): JsonObject {
+function unsealed(message: JsonObject, by: Origin): JsonObject {
   const { content } = message;
   if (!Array.isArray(content)) return message;
-  return { ...message, content: content.flatMap((block: Json) => opened(block, channel)) };
+  return { ...message, content: content.flatMap((block: Json) => opened(block, by)) };
 }
 
 /** Empty if the reasoning was sealed for another vendor, which would refuse it. */
-function opened(block: Json, channel: string): readonly Json[] {
+function opened(block: Json, by: Origin): readonly Json[] {
   if (!isObject(block) || block.type !== 'thinking' || typeof block.signature !== 'string') return [block];
   const opaque = unpackOpaque(block.signature);
   if (opaque === undefined) return [block];
-  if (opaque.style !== 'messages' || opaque.channel !== channel) return [];
+  if (opaque.style !== 'messages' || !isMadeBy(opaque, by)) return [];
   return opaque.kind === 'redacted'
     ? [{ type: 'redacted_thinking', data: opaque.value }]
     : [{ ...block, signature: opaque.value }];

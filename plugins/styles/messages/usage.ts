@@ -1,7 +1,7 @@
 /** Decodes and encodes the usage of messages replies. */
 
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
-import { isObject, tokensIn, withCountedOutput } from '../../../core/translation/index.ts';
+import { isCount, isObject, tokensIn, withCountedOutput } from '../../../core/translation/index.ts';
 import { reportedUses, serviceIn } from './hosted.ts';
 
 /**
@@ -11,13 +11,18 @@ import { reportedUses, serviceIn } from './hosted.ts';
  */
 export function toUsage(reported: Json | undefined): Usage | undefined {
   if (!isObject(reported)) return undefined;
-  if (typeof reported.input_tokens !== 'number' && typeof reported.output_tokens !== 'number') return undefined;
+  if (!isCount(reported.input_tokens) && !isCount(reported.output_tokens)) return undefined;
   const own = countsOf(reported);
   if (!Array.isArray(reported.iterations)) return own;
   return reported.iterations
     .filter(isObject)
     .filter(({ type }) => type === 'compaction')
     .reduce((sum, each) => added(sum, countsOf(each)), own);
+}
+
+/** A refusal before any output is not billed, whatever the vendor reports. */
+export function billed(usage: Usage | undefined, stopReason: Json | undefined, blocks: number): Usage | undefined {
+  return usage !== undefined && stopReason === 'refusal' && blocks === 0 ? { ...usage, unbilled: true } : usage;
 }
 
 function added(sum: Usage, more: Usage): Usage {
@@ -67,20 +72,26 @@ export function followUsage() {
     if (!isObject(later)) return;
     reported = {
       ...reported,
-      ...Object.fromEntries(Object.entries(later).filter(([name, value]) => value || !reported[name])),
+      ...Object.fromEntries(
+        Object.entries(later).filter(([name, value]) => (value || !reported[name]) && !(Number(value) < 0)),
+      ),
     };
   }
 
   return {
-    /** From the start event; its output count is a placeholder. */
-    begin(first: Json | undefined): void {
+    /** From the start event; its output count is a placeholder unless the message in it has its end already. */
+    begin(first: Json | undefined, isComplete: boolean): void {
+      isCounted = isComplete;
       // No uses yet, which does not mean that there will be none.
       if (isObject(first)) lay({ ...first, server_tool_use: null });
     },
     /** Later counts replace earlier ones, because they are totals. Some vendors send zeros for counts that they have sent before. */
     add(later: Json | undefined): void {
       lay(later);
-      isCounted ||= isObject(later) && tokensIn(later.output_tokens) > 0;
+      if (isCounted || !isObject(later) || !isCount(later.output_tokens)) return;
+      isCounted = true;
+      // Also a zero: the count of the start event is only a placeholder.
+      reported = { ...reported, output_tokens: later.output_tokens };
     },
     /** The usage so far; if the vendor has not reported the output, the gateway's count of this many characters. */
     after(textLength: number): Usage | undefined {

@@ -19,7 +19,7 @@ import {
   tokensIn,
 } from '../../../core/translation/index.ts';
 import { failureOf } from './errors.ts';
-import { toUsage, usageIn, usageObject } from './usage.ts';
+import { usageIn, usageObject } from './usage.ts';
 
 const OPEN_ARRAY = 0x5b;
 
@@ -45,14 +45,17 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
     // Counted on demand: most vendors report usage.
     textLength() {
       const status = body.get('status');
-      if (status === 'queued' || status === 'in_progress') {
-        const limit = tokensIn(body.get('max_output_tokens'));
-        return limit > 0 ? limit * CHARACTERS_PER_TOKEN : LONG;
-      }
+      if (status === 'queued' || status === 'in_progress') return longest(body.get('max_output_tokens'));
       return outputLength({ output: body.get('output') ?? null });
     },
     error,
   };
+}
+
+/** Characters of the longest answer with this limit of tokens. */
+export function longest(limit: Json | undefined): number {
+  const tokens = tokensIn(limit);
+  return tokens > 0 ? tokens * CHARACTERS_PER_TOKEN : LONG;
 }
 
 /** The texts of an item that a stream would send as deltas. */
@@ -93,9 +96,6 @@ export function deltaLength(event: Buffer): number {
   return 0;
 }
 
-/** The counts in every response: the style's own names, and those of chat completions. */
-const COUNTS = ['input_tokens', 'output_tokens', 'prompt_tokens', 'completion_tokens', 'total_tokens'];
-
 /** Properties of a response in addition to the vendor's reply. */
 interface ResponseFacts {
   /** The response that it continues; the vendor does not know it if it got the whole conversation instead. */
@@ -111,9 +111,9 @@ export function completion(
   warnings?: Warnings,
 ): JsonObject {
   const changes: Record<string, Json> = {};
-  const usage = usageOf(reported, status === 'queued' || status === 'in_progress' ? undefined : facts.usage);
-  if (usage !== undefined) {
-    changes.usage = usage;
+  // What the vendor reports stays as it is.
+  if (!isObject(reported) && status !== 'queued' && status !== 'in_progress' && facts.usage !== undefined) {
+    changes.usage = usageObject(facts.usage());
     warnings?.change('usage', 'hint');
   }
   if (facts.previousId !== undefined && typeof previous !== 'string') {
@@ -121,13 +121,6 @@ export function completion(
     warnings?.change('previous_response_id', 'hint');
   }
   return changes;
-}
-
-function usageOf(reported: Json, counted: ResponseFacts['usage']): JsonObject | undefined {
-  if (!isObject(reported)) return counted && usageObject(counted());
-  if (COUNTS.every((name) => typeof reported[name] === 'number')) return undefined;
-  const complete = usageObject(toUsage(reported) ?? counted?.());
-  return { ...reported, ...Object.fromEntries(COUNTS.map((name) => [name, reported[name] ?? complete[name] ?? 0])) };
 }
 
 /** The same as changes to a response's bytes. */

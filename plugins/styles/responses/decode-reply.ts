@@ -10,7 +10,7 @@ import type {
   TextBlock,
   ToolCallBlock,
 } from '../../../core/translation/index.ts';
-import { given, isObject, member, objectsIn, readDataUrl, textOf } from '../../../core/translation/index.ts';
+import { given, isObject, jsonText, member, objectsIn, readDataUrl, textOf } from '../../../core/translation/index.ts';
 import { failureOf } from './errors.ts';
 import { omitFromItem, omitFromResponse } from './members.ts';
 import { usageIn } from './usage.ts';
@@ -148,7 +148,7 @@ export function callOf(item: JsonObject): ToolCallBlock | undefined {
 /** The arguments of a call, or its free text. */
 export function inputOf(item: JsonObject): string {
   const input = item.type === 'custom_tool_call' ? item.input : item.arguments;
-  return typeof input === 'string' ? input : isObject(input) ? JSON.stringify(input) : '';
+  return typeof input === 'string' ? input : isObject(input) ? jsonText(input) : '';
 }
 
 /** Why a response ended. `types`: the types of its blocks. */

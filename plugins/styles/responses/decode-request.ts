@@ -13,6 +13,7 @@ import type {
 } from '../../../core/translation/index.ts';
 import { given, readFields } from '../../../core/translation/index.ts';
 import { readLabels } from '../request-fields.ts';
+import { asksSummary } from './compaction.ts';
 import { dropRest, required } from './content.ts';
 import { declaredTools, readInput } from './input-items.ts';
 import { readToolChoice, readTools } from './tools.ts';
@@ -41,7 +42,7 @@ export function decodeRequest(body: JsonObject, warnings: Warnings): Conversatio
   const items = typeof input === 'string' ? [] : request.each('input');
   const tools = readTools([...request.each('tools'), ...declaredTools(items)], warnings);
   const turns = readInput(items, tools, warnings);
-  return {
+  const conversation: Conversation = {
     turns: [...instructions(request), ...(typeof input === 'string' ? [userTurn(input)] : turns)],
     tools,
     toolChoice: readToolChoice(request, tools, warnings),
@@ -55,6 +56,10 @@ export function decodeRequest(body: JsonObject, warnings: Warnings): Conversatio
     truncation: oneOf(request, 'truncation', ['auto', 'disabled']),
     extras: request.rest(),
   };
+  // The tools stay, because vendors' caches begin with them.
+  return asksSummary(body)
+    ? { ...conversation, toolChoice: tools.length > 0 ? { mode: 'none' } : undefined, output: {} }
+    : conversation;
 }
 
 function instructions(request: Fields): readonly Turn[] {

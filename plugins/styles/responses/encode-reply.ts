@@ -9,6 +9,7 @@ import {
   partsOf,
   type Reply,
 } from '../../../core/translation/index.ts';
+import { asksSummary, createSummary } from './compaction.ts';
 import { createOutput, type EventSink, type Writing } from './output-items.ts';
 import { usageObject } from './usage.ts';
 
@@ -16,7 +17,7 @@ const REFUSAL = 'The model declined to answer.';
 
 /** Starts a response; `events` gets the events of the stream. */
 export function createResponse(as: Answering, events: EventSink) {
-  const output = createOutput(as, events);
+  const output = asksSummary(as.request) ? createSummary(as, events) : createOutput(as, events);
   const blocks = new Map<number, Writing>();
   let progress: Progress | undefined;
   let usage: Usage | undefined;

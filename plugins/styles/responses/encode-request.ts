@@ -227,7 +227,8 @@ function labelFields({ user, metadata, cacheKey, serviceTier, store }: Labels, w
     safety_identifier: isLong ? createHash('sha256').update(user).digest('hex') : user,
     metadata,
     prompt_cache_key: cacheKey,
-    service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier,
+    // `auto` is the default of every vendor that has the field; others refuse it.
+    service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier === 'auto' ? undefined : serviceTier,
     // A vendor that stored responses would keep data of clients who do not know the vendor.
     store: store === true,
   });

@@ -1,6 +1,6 @@
 /** Errors of this style: decodes those of vendors in replies and streams, and encodes our own as events. */
 import type { GatewayError, Json, JsonObject } from '../../../core/plugin.ts';
-import { member, readVendorError, type VendorError, vendorError } from '../../../core/translation/index.ts';
+import { member, objectsIn, readVendorError, type VendorError, vendorError } from '../../../core/translation/index.ts';
 
 /** The error of a whole reply, or of the response in an event; undefined if it did not fail. */
 export function failureOf(response: Json | undefined): VendorError | undefined {
@@ -33,7 +33,10 @@ export function errorEvent(error: GatewayError, sequence = 0): string {
   return eventText('error', sequence, { code: error.code, message: error.message, param: error.param || null });
 }
 
-/** The end of a response that had started. The codes are those that clients of this style know. */
+/**
+ * The end of a response that had started. The codes are those that clients of this style know. Items that are not
+ * complete are left out: clients would parse the arguments of a call that has none yet.
+ */
 export function failedEvent(response: JsonObject, error: GatewayError, sequence: number): string {
   const code =
     error.code === 'context_length_exceeded'
@@ -41,7 +44,8 @@ export function failedEvent(response: JsonObject, error: GatewayError, sequence:
       : error.status === 429
         ? 'rate_limit_exceeded'
         : 'server_error';
+  const output = objectsIn(response, 'output').filter(({ status }) => status !== 'in_progress');
   return eventText('response.failed', sequence, {
-    response: { ...response, status: 'failed', error: { code, message: error.message } },
+    response: { ...response, output, status: 'failed', error: { code, message: error.message } },
   });
 }

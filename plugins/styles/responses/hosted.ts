@@ -3,20 +3,27 @@
 import { countUses, servedAs, toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, ServedAs, UseBounds, Uses } from '../../../core/plugin.ts';
 import { isObject, member, objectsIn, tokensIn } from '../../../core/translation/index.ts';
+import { askedUses, boundsOfUses, declaredIn, spareTools, toolOf, toolsIn } from '../search-members.ts';
 
 /** Tools that the client runs. */
-const CLIENTS = /^(function|custom|namespace|apply_patch|local_shell|computer(_.*)?)$/;
+const CLIENTS = /^(function|custom|apply_patch|local_shell|computer(_.*)?)$/;
 
-/** The name of its uses; undefined for a tool that the client runs. */
-function hostedName(tool: JsonObject): string | undefined {
-  const type = typeof tool.type === 'string' ? tool.type : '';
-  if (type === 'shell') return isLocal(tool) ? undefined : 'code_execution';
-  return CLIENTS.test(type) ? undefined : nameOf(type);
+/** The names of its uses; none for a tool that the client runs. A namespace has those of its tools. */
+function hostedNames(tool: JsonObject): readonly string[] {
+  if (isNamespace(tool)) return toolsIn(tool.tools).flatMap(hostedNames);
+  return hostedName(tool) ?? [];
 }
 
-function isLocal({ environment }: JsonObject): boolean {
-  const kind = member(environment, 'type');
-  return kind === undefined || kind === 'local';
+function hostedName(tool: JsonObject): readonly string[] | undefined {
+  const type = typeof tool.type === 'string' ? tool.type : '';
+  if (type === 'shell') return isLocal(tool) ? undefined : ['code_execution'];
+  const name = declaredIn(tool) ?? (CLIENTS.test(type) ? undefined : nameOf(type));
+  return name === undefined ? undefined : [name];
+}
+
+/** Anything other than an object that says `local` is for the vendor to interpret. */
+function isLocal({ environment = null }: JsonObject): boolean {
+  return environment === null || (isObject(environment) && environment.type === 'local');
 }
 
 function nameOf(type: string): string {
@@ -25,12 +32,45 @@ function nameOf(type: string): string {
 }
 
 /** The vendor-side tools that a request allows; undefined if none. */
-export function allowedUses(body: JsonBody): UseBounds | undefined {
-  const tools = body.get('tools');
-  if (!Array.isArray(tools) || body.get('tool_choice') === 'none') return undefined;
-  const names = tools.filter(isObject).flatMap((tool) => hostedName(tool) ?? []);
+export function allowedUses(body: JsonBody, model: string): UseBounds | undefined {
+  return usesOf([...toolsIn(body.get('tools')), ...laterTools(body)], body, model);
+}
+
+function usesOf(tools: readonly JsonObject[], body: JsonBody, model: string): UseBounds | undefined {
+  const names = body.get('tool_choice') === 'none' ? [] : tools.flatMap(hostedNames);
   const most = tokensIn(body.get('max_tool_calls')) || undefined;
-  return names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, most]));
+  return boundsOfUses([...[...new Set(names)].map((name) => [name, most] as const), ...askedUses(body, model)]);
+}
+
+/** Those in `tools` that it can do without. */
+export function spareUses(body: JsonBody, model: string): readonly string[] {
+  const others = [...toolsIn(body.get('tools')).filter(isNamespace), ...laterTools(body)];
+  return spareTools(body, ownName, usesOf(others, body, model));
+}
+
+/** `Ingress.runs`. */
+export function runs(tool: Json): string | undefined {
+  return ownName(toolOf(tool));
+}
+
+/** A namespace is left as it is: it may have tools of the client. */
+function ownName(tool: JsonObject): string | undefined {
+  return isNamespace(tool) ? undefined : hostedName(tool)?.[0];
+}
+
+function isNamespace({ type = null }: JsonObject): boolean {
+  return type === 'namespace';
+}
+
+/** Types of input items that add tools to those of the request. */
+const ADDING = ['additional_tools', 'tool_search_output'];
+
+/** The tools that input items add. The input is long, so it is read only if it has such an item. */
+function laterTools(body: JsonBody): readonly JsonObject[] {
+  if (!ADDING.some((type) => body.bytes.includes(type))) return [];
+  return objectsIn({ input: body.get('input') ?? null }, 'input').flatMap((item) =>
+    ADDING.includes(String(item.type)) ? toolsIn(item.tools) : [],
+  );
 }
 
 /** The service options of a request, and those that a reply reports. */

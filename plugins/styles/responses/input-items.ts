@@ -10,7 +10,8 @@ import type {
   ToolCallBlock,
   Turn,
 } from '../../../core/translation/index.ts';
-import { flatName, isObject, member, textOf, unpackOpaque } from '../../../core/translation/index.ts';
+import { flatName, isObject, jsonText, member, textOf, unpackOpaque } from '../../../core/translation/index.ts';
+import { ASK, summaryIn } from './compaction.ts';
 import { dropRest, readContent, required } from './content.ts';
 import { CLIENT_SEARCH } from './tools.ts';
 
@@ -33,7 +34,6 @@ const VENDORS: ReadonlySet<string> = new Set([
   'apply_patch_call',
   'apply_patch_call_output',
   'code_interpreter_call',
-  'compaction_trigger',
   'computer_call',
   'computer_call_output',
   'configuration_update',
@@ -166,11 +166,22 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], warn
         break;
       case 'compaction':
       case 'compaction_summary':
-      case 'context_compaction':
-        warnings.refuse(
-          'messages.compaction',
-          'is a summary that only its vendor can decrypt. Send the summarized items.',
-        );
+      case 'context_compaction': {
+        const summary = summaryIn({ type, encrypted_content: item.text('encrypted_content') ?? null });
+        if (summary === undefined) {
+          warnings.refuse(
+            'messages.compaction',
+            'is a summary that only its vendor can decrypt. Send the summarized items.',
+          );
+        }
+        item.get('id');
+        addBlocks('user', [{ type: 'text', text: summary }], false);
+        break;
+      }
+      case 'compaction_trigger':
+        if (item !== items.at(-1)) item.wrong('type', 'must be that of the last item');
+        warnings.change('messages.compaction_trigger');
+        addBlocks('user', [{ type: 'text', text: ASK }], false);
         break;
       case 'additional_tools':
         item.get('tools');
@@ -207,7 +218,7 @@ function foreign(what: string, raw: Extract<Block, { readonly type: 'foreign' }>
 /** JSON text; an object is accepted as well. */
 function argumentsOf(item: Fields): string {
   const input = item.get('arguments');
-  return input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input);
+  return input === undefined ? '' : typeof input === 'string' ? input : jsonText(input);
 }
 
 /** Undefined if the item has neither text nor encrypted content: it was only a reference to the vendor's store. */

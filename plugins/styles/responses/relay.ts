@@ -20,7 +20,7 @@ import {
   patchedEvent,
   readVendorError,
 } from '../../../core/translation/index.ts';
-import { completing, deltaLength, outputLength } from './answer.ts';
+import { completing, deltaLength, longest, outputLength } from './answer.ts';
 import { errorEvent, failedEvent, failureOf } from './errors.ts';
 import { followUses } from './hosted.ts';
 import { usageIn } from './usage.ts';
@@ -47,6 +47,13 @@ export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
     if (!isObject(response)) return 'broken';
     answer = response;
     return 'last';
+  }
+
+  /** A background response that has begun and not ended; undefined if there is none. */
+  function pending(): JsonObject | undefined {
+    const response = member(created && dataOf(created), 'response');
+    const goesOn = isObject(response) && response.background === true && answer === undefined && error === undefined;
+    return goesOn ? response : undefined;
   }
 
   /** A start or end event, with the members that its vendor omitted. */
@@ -136,6 +143,12 @@ export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
     textLength: () => textLength,
     error: () => error,
     answer: () => answer,
+    pending,
+    // The vendor goes on with it, and will not report its usage to this call.
+    unfinished() {
+      const response = pending();
+      return response && countedUsage(call.bounds, Math.max(textLength, longest(response.max_output_tokens)));
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /** Decodes and encodes the usage of responses replies. */
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
-import { member, tokensIn } from '../../../core/translation/index.ts';
+import { isCount, member, tokensIn } from '../../../core/translation/index.ts';
 import { reportedUses, serviceIn, usesInOutput } from './hosted.ts';
 
 /**
@@ -10,7 +10,7 @@ import { reportedUses, serviceIn, usesInOutput } from './hosted.ts';
 export function toUsage(reported: Json | undefined): Usage | undefined {
   const prompt = member(reported, 'input_tokens') ?? member(reported, 'prompt_tokens');
   const completion = member(reported, 'output_tokens') ?? member(reported, 'completion_tokens');
-  if (typeof prompt !== 'number' && typeof completion !== 'number') return undefined;
+  if (!isCount(prompt) && !isCount(completion)) return undefined;
   const inputDetails = member(reported, 'input_tokens_details') ?? member(reported, 'prompt_tokens_details');
   const outputDetails = member(reported, 'output_tokens_details') ?? member(reported, 'completion_tokens_details');
   const input = tokensIn(prompt);

@@ -1,25 +1,36 @@
 /** The plugin `vendors/anthropic`: the vendor `anthropic` at its own address. */
 import { type Caller, type Channel, definePlugin, type Vendor } from '../../../core/plugin.ts';
-import { isObject, objectsIn } from '../../../core/translation/index.ts';
+import { isCount, isObject, objectsIn, type Quirks } from '../../../core/translation/index.ts';
 import { anthropicQuirks } from './quirks.ts';
 
 /** The API version if the client sent none: the last one whose models support sampling options. */
 const VERSION = '2023-06-01';
 
-/** Beta features that a client requests: a list of names; lists that are too long are not forwarded. */
-const BETAS = /^[\x21-\x7e][\x20-\x7e]{0,1023}$/;
+/** Beta features that a client requests: a list of names, as long as the head of a request may be. */
+const BETAS = /^[\x21-\x7e][\x20-\x7e]*$/;
 
 function credentials(channel: Channel): Record<string, string> {
   return { 'x-api-key': channel.key, 'anthropic-version': VERSION };
 }
 
+/** The feature behind `thinking.block_binding`, which the gateway adds to requests that it changes. */
+const BINDING = 'thinking-binding-controls-2026-08-01';
+
 /** `caller` is defined if the client uses the messages style, too. */
-function headers(channel: Channel, _call: unknown, caller: Caller | undefined): Record<string, string> {
-  const { 'anthropic-version': version, 'anthropic-beta': betas } = caller?.headers ?? {};
+function headers(
+  channel: Channel,
+  _call: unknown,
+  caller: Caller | undefined,
+  quirks: Quirks | undefined,
+): Record<string, string> {
+  const { 'anthropic-version': version, 'anthropic-beta': requested = '' } = caller?.headers ?? {};
+  const betas = BETAS.test(requested) ? requested : '';
+  const own = quirks?.reasoning.binding === true && !betas.includes(BINDING) ? BINDING : '';
+  const all = [betas, own].filter((list) => list !== '').join(',');
   return {
     ...credentials(channel),
     ...(version !== undefined && { 'anthropic-version': version }),
-    ...(betas !== undefined && BETAS.test(betas) && { 'anthropic-beta': betas }),
+    ...(all !== '' && { 'anthropic-beta': all }),
   };
 }
 
@@ -33,8 +44,7 @@ const vendor: Vendor = {
       headers,
       count: {
         path: () => '/messages/count_tokens',
-        read: (answer) =>
-          isObject(answer) && typeof answer.input_tokens === 'number' ? answer.input_tokens : undefined,
+        read: (answer) => (isObject(answer) && isCount(answer.input_tokens) ? answer.input_tokens : undefined),
       },
     },
   },

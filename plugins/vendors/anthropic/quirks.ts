@@ -19,31 +19,35 @@ export const anthropicQuirks: readonly ModelQuirks[] = [
         input: 'adaptive',
         levels: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
         signature_scope: 'credential_group',
+        binding: true,
       },
       output: { json_schema: true },
-      limits: { max_output: 64_000, context: 200_000 },
+      limits: { max_output: 128_000, context: 1_000_000 },
       // The temperature is fixed.
       sampling: { allowed: [] },
       prefill: false,
+      threads: true,
       cache: { hint: 'cache_control' },
     },
   },
   { models: ['claude-*'], quirks: { image: { input: true } } },
   // These always reason.
   {
-    models: ['claude-fable-*', 'claude-mythos-*'],
+    models: ['claude-fable-*', 'claude-mythos-*', 'claude-opus-5-5*'],
     quirks: { reasoning: { levels: ['low', 'medium', 'high', 'xhigh', 'max'] } },
   },
+  // No call can be forced; only the first of them accepts that.
+  { models: ['claude-fable-*'], quirks: { tools: { force_with_thinking: false } } },
+  { models: ['claude-fable-5', 'claude-fable-5-20*'], quirks: { tools: { force_with_thinking: true } } },
   // The last ones with sampling options.
   {
     models: ['claude-opus-4-6*', 'claude-sonnet-4-6*'],
     quirks: {
       roles: { mid_system: 'user_wrap' },
-      reasoning: { levels: ['none', 'low', 'medium', 'high'] },
+      reasoning: { levels: ['none', 'low', 'medium', 'high', 'max'], binding: false },
       sampling: { allowed: ['temperature', 'top_p', 'top_k'], temp_xor_top_p: true },
     },
   },
-  { models: ['claude-opus-4-6*'], quirks: { reasoning: { levels: ['none', 'low', 'medium', 'high', 'max'] } } },
   { models: ['claude-opus-4-7*'], quirks: { roles: { mid_system: 'user_wrap' } } },
   // Models with a reasoning budget, which cannot reason while a call is forced.
   {
@@ -67,7 +71,9 @@ export const anthropicQuirks: readonly ModelQuirks[] = [
         budget_min: 1_024,
         budget_max: 32_000,
         echo: 'tool_turns',
+        binding: false,
       },
+      limits: { max_output: 64_000, context: 200_000 },
       sampling: { allowed: ['temperature', 'top_p', 'top_k'], temp_xor_top_p: true },
       prefill: true,
     },

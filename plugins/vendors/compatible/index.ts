@@ -4,10 +4,39 @@ import type { ModelQuirks } from '../../../core/plugin.ts';
 import { type Caller, type Channel, definePlugin, schema, type Vendor } from '../../../core/plugin.ts';
 import { usualDialects } from '../../../core/translation/index.ts';
 
+/** Styles that request reasoning by an effort. */
+const EFFORT_STYLES = ['chat', 'responses'];
+
+/** Models that are known to accept one. */
+const KNOW_EFFORT = [
+  ...['*gpt-oss*', '*gpt-5*', '*gpt-6*', '*o1', '*o1-*', '*o3', '*o3-*', '*o4-*', '*claude-*', '*gemini-*'],
+  ...['*deepseek*', '*kimi*', '*glm-*', '*qwen3*thinking*', '*grok-3-mini*', '*magistral*', '*minimax-m*'],
+];
+
+/** Other models that reason: they know what reasoning in a history is. */
+const REASON = ['*qwen3*', '*qwq*', '*-r1*', '*grok-4*', '*mimo*', '*minimax*', '*nemotron*', '*thinking*', '*reason*'];
+
 /** Later ones win. */
 const compatibleQuirks: readonly ModelQuirks[] = [
+  // What most servers accept: the templates of many models take one system message, at the front.
+  { models: ['*'], quirks: { roles: { developer: 'system', mid_system: 'user_wrap', merge_system: true } } },
+  // `store` is for vendors that show what they keep; strict servers refuse it.
+  { models: ['*'], styles: ['chat'], quirks: { drop_fields: ['store'] } },
+  // A model that knows no effort is refused with one, and reasoning in its history is that of another model.
+  { models: ['*'], styles: ['chat'], quirks: { reasoning: { echo: 'never' } } },
+  { models: ['*'], styles: EFFORT_STYLES, quirks: { reasoning: { input: 'none' } } },
+  { models: [...REASON, ...KNOW_EFFORT], styles: ['chat'], quirks: { reasoning: { echo: 'none' } } },
+  { models: KNOW_EFFORT, styles: EFFORT_STYLES, quirks: { reasoning: { input: 'effort' } } },
+  // Their names at other addresses than OpenAI's own.
+  { models: ['*gpt-*', 'o1*', 'o3*', 'o4*'], styles: ['chat'], quirks: { tools: { id_max: 40 } } },
+  // They refuse other ids of calls.
+  {
+    models: ['*mistral*', '*mixtral*', '*ministral*', '*magistral*', '*codestral*', '*devstral*', '*pixtral*'],
+    styles: ['chat'],
+    quirks: { tools: { id_max: 9, id_pattern: '^[a-zA-Z0-9]{9}$' } },
+  },
   // With reasoning on, they refuse a history whose tool calls have no reasoning.
-  { models: ['*kimi*', '*deepseek*'], quirks: { reasoning: { echo: 'tool_turns' } } },
+  { models: ['*kimi*', '*deepseek*', '*glm-*', '*mimo*'], quirks: { reasoning: { echo: 'tool_turns' } } },
   // Variants without reasoning, or without reasoning in tool calls: their servers may not support the member.
   {
     models: ['*kimi-k2-instruct*', '*kimi-k2-0*', '*kimi-vl*', '*deepseek-r1*'],
@@ -35,8 +64,8 @@ function word(title: string): Record<string, unknown> {
   return { type: 'string', title, pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" };
 }
 
-/** Beta features that clients request; lists that are too long are not forwarded. */
-const BETAS = /^[\x21-\x7e][\x20-\x7e]{0,1023}$/;
+/** Beta features that a client requests: a list of names, as long as the head of a request may be. */
+const BETAS = /^[\x21-\x7e][\x20-\x7e]*$/;
 
 /** Servers of the messages style read the key in one of two headers, and the client's API version if any. */
 function messagesHeaders(channel: Channel, _call: unknown, caller: Caller | undefined): Record<string, string> {

@@ -10,7 +10,7 @@ import type {
   ToolResultBlock,
   Turn,
 } from '../../../core/translation/index.ts';
-import { argumentsOf, isObject, parsed } from '../../../core/translation/index.ts';
+import { argumentsOf, isFaithful, isObject, parsed, textOf } from '../../../core/translation/index.ts';
 import { mediaPart } from './media.ts';
 
 /** The turns of a request. */
@@ -27,6 +27,7 @@ interface Content {
 /** Encodes the turns of a conversation. */
 export function encodeContents({ turns }: Conversation, to: Target, warnings: Warnings): ContentFields {
   const names = callNames(turns);
+  const places = new Map([...names.keys()].map((id, place) => [id, place]));
   const spoken = turns.findIndex(({ role }) => role === 'user' || role === 'assistant');
   const leading = spoken === -1 ? turns : turns.slice(0, spoken);
   const instructions = leading.flatMap((turn) => encodeTurn(turn, names, to, warnings));
@@ -41,16 +42,22 @@ export function encodeContents({ turns }: Conversation, to: Target, warnings: Wa
   return {
     ...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),
     // Other content of the user follows the results of the preceding calls.
-    contents: contents.map(withResultsFirst),
+    contents: contents.map((content) => withResultsFirst(content, places)),
   };
 }
 
-function withResultsFirst(content: Content): JsonObject {
+/** Results are in the order of their calls, because some models match them by it. */
+function withResultsFirst(content: Content, places: ReadonlyMap<string, number>): JsonObject {
   const { role, parts } = content;
+  const placeOf = ({ functionResponse: result }: JsonObject): number =>
+    places.get(textOf((result as JsonObject).id)) ?? places.size;
   return {
     role,
     parts: parts.some(isResult)
-      ? [...parts.filter(isResult), ...parts.filter(({ functionResponse }) => functionResponse === undefined)]
+      ? [
+          ...parts.filter(isResult).sort((a, b) => placeOf(a) - placeOf(b)),
+          ...parts.filter(({ functionResponse }) => functionResponse === undefined),
+        ]
       : parts,
   };
 }
@@ -75,7 +82,7 @@ function encodeTurn(turn: Turn, names: ReadonlyMap<string, string>, to: Target, 
   const { echo, echo_filler: filler } = to.quirks.reasoning;
   const call = parts.findIndex((part) => part.functionCall !== undefined);
   // A call that another vendor's model made has no signature; these models refuse it without one.
-  if (echo !== 'none' && call !== -1 && parts[call]!.thoughtSignature === undefined) {
+  if (echo !== 'never' && echo !== 'none' && call !== -1 && parts[call]!.thoughtSignature === undefined) {
     parts[call] = { ...parts[call], thoughtSignature: filler };
   }
   return parts;
@@ -174,11 +181,14 @@ function resultParts(
   return [{ functionResponse: { id, name, response, ...(inside && { parts: media }) } }, ...(inside ? [] : media)];
 }
 
-/** A result is an object here, too. One with numbers that parsing would change remains a text. */
+/**
+ * A result is an object here, too. One that parsing would change remains a text, and so does one with names that the vendor would follow: it
+ * looks up references (`$ref`) in results, and refuses the conversation.
+ */
 function responseOf(text: string): JsonObject {
-  if (!/^\s*[[{]/.test(text) || /\d{16}/.test(text)) return { result: text };
-  const value = parsed(text);
-  return isObject(value) ? value : { result: value ?? text };
+  const value = /^\s*[[{]/.test(text) ? parsed(text) : undefined;
+  if (value === undefined || JSON.stringify(value).includes('"$') || !isFaithful(text, value)) return { result: text };
+  return isObject(value) ? value : { result: value };
 }
 
 /** The metadata of a document, as a text before it. */

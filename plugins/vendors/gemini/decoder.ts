@@ -2,7 +2,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Json, JsonObject, Origin, PartReader, Usage, Uses, Warnings } from '../../../core/plugin.ts';
 import type { Block, Finish, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
-import { CUT_SHORT, isCutShort, isObject, member, objectsIn, parsed, textIn } from '../../../core/translation/index.ts';
+import {
+  CUT_SHORT,
+  isCutShort,
+  isObject,
+  member,
+  objectsIn,
+  parsedExactly,
+  textIn,
+} from '../../../core/translation/index.ts';
 import { citationAt, citationOf, type Source, sourcesIn } from './citations.ts';
 import { blockedIn, failureIn, finishIn, logprobsIn, withCalls } from './finish.ts';
 import { isEmpty } from './looking.ts';
@@ -311,7 +319,7 @@ export function createReader({ channel, model }: Origin, warnings: Warnings) {
         key,
         block: { type: 'toolCall', id, name, kind: 'function', input: '', ...(opaque && { opaque }) },
       },
-      { type: 'delta', key, text: JSON.stringify(growing.value()) },
+      { type: 'delta', key, text: growing.text() },
       { type: 'blockEnd', key },
     );
   }
@@ -357,7 +365,7 @@ export function createStreamDecoder(...[from, warnings]: Parameters<typeof creat
   const reader = createReader(from, warnings);
   return {
     read({ data }) {
-      const value = parsed(data);
+      const value = parsedExactly(data);
       if (value !== undefined) return reader.take(value);
       return isCutShort(data) ? [{ type: 'error', ...CUT_SHORT }] : [];
     },

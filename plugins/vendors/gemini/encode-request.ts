@@ -25,7 +25,7 @@ const LEVELS: Readonly<Record<Effort, string>> = {
   low: 'LOW',
   medium: 'MEDIUM',
   high: 'HIGH',
-  xhigh: 'HIGH',
+  xhigh: 'XHIGH',
   max: 'HIGH',
 };
 
@@ -63,10 +63,11 @@ export function encodeRequest(conversation: Conversation, to: Target, warnings: 
 }
 
 function encodeConfig(conversation: Conversation, to: Target, warnings: Warnings): JsonObject {
-  const { maxTokens, sampling, stop, reasoning, output } = conversation;
+  const { maxTokens, sampling, stop, reasoning, output, choices } = conversation;
   if (reasoning !== undefined) dropSummaryLength(reasoning, warnings);
   const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, logprobs } = sampling;
   return given<JsonObject>({
+    candidateCount: choices,
     maxOutputTokens: maxTokens,
     temperature,
     topP,

@@ -12,7 +12,7 @@ import {
   type Vendor,
   type Warnings,
 } from '../../../core/plugin.ts';
-import { isObject, member, objectsIn, tokensIn } from '../../../core/translation/index.ts';
+import { isCount, isObject, member, objectsIn, tokensIn } from '../../../core/translation/index.ts';
 import { edits, images } from './images.ts';
 import { MODEL_QUIRKS } from './quirks.ts';
 import { gemini } from './style.ts';
@@ -43,7 +43,10 @@ const embeddings: Omit<Dialect, 'headers'> = {
 function textsIn(input: Json, model: string, warnings: Warnings): readonly string[] {
   const texts = typeof input === 'string' ? [input] : input;
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
-  return warnings.refuse('input', `must be text for the model ${model}: it does not accept token ids.`);
+  return warnings.refuse(
+    'input',
+    `must be text for the model ${model}: it does not accept token ids. Clients that count tokens themselves have an option for that, such as check_embedding_ctx_length=False.`,
+  );
 }
 
 function entryOf(vector: Json, index: number): JsonObject {
@@ -97,7 +100,7 @@ const count: TokenCount = {
       ...Object.fromEntries(Object.entries(body).filter(([name]) => COUNTED.has(name))),
     },
   }),
-  read: (answer) => (isObject(answer) && typeof answer.totalTokens === 'number' ? answer.totalTokens : undefined),
+  read: (answer) => (isObject(answer) && isCount(answer.totalTokens) ? answer.totalTokens : undefined),
 };
 
 const vendor: Vendor = {

@@ -27,6 +27,7 @@ export const STYLE_QUIRKS: SomeQuirks = {
     id_max: 512,
     id_pattern: '^.+$',
     strict: false,
+    strict_required: false,
     custom: false,
     parallel_flag: false,
     empty_array_ok: false,
@@ -38,6 +39,7 @@ export const STYLE_QUIRKS: SomeQuirks = {
   output: { json_object: true, json_schema: true, schema_with_tools: true },
   sampling: { allowed: ['temperature', 'top_p', 'top_k', 'seed'], temp_max: 2, temp_xor_top_p: false },
   prefill: true,
+  choices: true,
   stop: { max: 5, array_only: true },
   cache: { hint: 'none' },
   stream: { usage: 'always' },
@@ -59,9 +61,37 @@ export const MODEL_QUIRKS: readonly ModelQuirks[] = [
         echo_filler: 'skip_thought_signature_validator',
       },
       limits: { max_output: 65_536, context: 1_048_576 },
+      // The others are deprecated.
+      sampling: { allowed: ['seed'] },
     },
   },
-  { models: ['gemini-*flash*'], quirks: { reasoning: { levels: ['minimal', 'low', 'medium', 'high'] } } },
+  // The last ones with sampling options.
+  {
+    models: [
+      'gemini-1.5-*',
+      'gemini-2.*',
+      'gemini-3-*',
+      'gemini-3.0-*',
+      'gemini-3.1-*',
+      'gemini-3.5-*',
+      'gemini-*-latest',
+    ],
+    quirks: { sampling: { allowed: ['temperature', 'top_p', 'top_k', 'seed'] } },
+  },
+  {
+    models: ['gemini-3-*', 'gemini-3.0-*', 'gemini-3.1-*', 'gemini-3.5-*'],
+    quirks: { sampling: { allowed: ['temperature', 'top_p', 'top_k', 'seed', 'logprobs'] } },
+  },
+  { models: ['gemini-3.5-flash-lite*'], quirks: { sampling: { allowed: ['seed'] } } },
+  {
+    models: ['gemini-3-flash*', 'gemini-3.1-flash*', 'gemini-3.5-flash*', 'gemini-3.6-flash*', 'gemini-flash*-latest'],
+    quirks: { reasoning: { levels: ['minimal', 'low', 'medium', 'high'] } },
+  },
+  { models: ['gemini-4-*'], quirks: { reasoning: { levels: ['low', 'medium', 'high', 'xhigh'] } } },
+  {
+    models: ['gemini-4-argon*', 'gemini-4-carbon*'],
+    quirks: { reasoning: { levels: ['low', 'medium', 'high'] }, limits: { max_output: 32_768 } },
+  },
   { models: ['gemini-3-pro*'], quirks: { reasoning: { levels: ['low', 'high'] } } },
   {
     models: ['gemini-2.5-*'],

@@ -1,24 +1,30 @@
 /** Assembles arguments of a call that arrive in pieces: values with their JSON paths. */
 
 import type { Json, JsonObject } from '../../../core/plugin.ts';
-import { isObject, member, objectsIn, textIn } from '../../../core/translation/index.ts';
+import { exactText, isObject, member, objectsIn, parsed, textIn } from '../../../core/translation/index.ts';
 
 type Node = Map<string, Node | Json> | (Node | Json)[];
 
 /** Starts with the arguments that arrived as a whole; most calls have no others. */
 export function growArguments(args: Json | undefined) {
-  const root: Node = new Map(isObject(args) ? Object.entries(args) : []);
+  const exact = exactText(args);
+  const root: Node = new Map(
+    Object.entries(exact === undefined ? (isObject(args) ? args : {}) : (parsed(exact) ?? {})),
+  );
+  let isWhole = true;
   return {
     /** Applies the `partialArgs` of one part. */
     add(call: JsonObject): void {
       for (const piece of objectsIn(call, 'partialArgs')) {
         const steps = stepsOf(textIn(piece, 'jsonPath') ?? '');
         const value = pieceValue(piece);
-        if (steps.length > 0 && value !== undefined) put(root, steps, value);
+        if (steps.length === 0 || value === undefined) continue;
+        put(root, steps, value);
+        isWhole = false;
       }
     },
-    /** The object so far. */
-    value: (): Json => plain(root),
+    /** The object so far, as JSON text: the vendor's own if it arrived as a whole. */
+    text: (): string => (isWhole && exact !== undefined ? exact : JSON.stringify(plain(root))),
   };
 }
 

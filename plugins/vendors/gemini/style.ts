@@ -27,6 +27,14 @@ function decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply 
   return foldParts([...reader.take(body), ...reader.end(true)]);
 }
 
+/** One reply for each candidate; what the vendor says beside them belongs to all. */
+function decodeReplies(body: JsonObject, from: Origin, warnings: Warnings): readonly Reply[] | undefined {
+  const replies = objectsIn(body, 'candidates').map((candidate) =>
+    decodeReply({ ...body, candidates: [{ ...candidate, index: 0 }] }, from, warnings),
+  );
+  return replies.length > 0 && replies.every((reply) => reply !== undefined) ? replies : undefined;
+}
+
 /** Reads a whole reply; undefined if it is not one. */
 function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
   const answer = body.tree();
@@ -52,5 +60,5 @@ function textLength(answer: Json): number {
 export const gemini: Style = {
   name: 'gemini',
   relay: { answer: readAnswer },
-  vendor: { quirks: STYLE_QUIRKS, encodeRequest, decodeReply, createStreamDecoder },
+  vendor: { quirks: STYLE_QUIRKS, encodeRequest, decodeReply, decodeReplies, createStreamDecoder },
 };

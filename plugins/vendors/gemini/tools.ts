@@ -34,11 +34,11 @@ export function encodeTools(conversation: Conversation, to: Target, warnings: Wa
   const others = hosted.filter((tool) => tool.style === 'gemini' && tool.search === undefined).map(({ raw }) => raw);
   const beside = [...(search === undefined ? [] : [search]), ...others];
   const tools = [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...beside];
-  if (tools.length === 0) return {};
-  const calling = functions.length === 0 ? undefined : callingOf(toolChoice, functions);
   // Only functions can be forced.
   if (isSearch) warnings.change('tool_choice', toolChoice?.mode === 'auto' ? 'hint' : undefined);
-  else if (functions.length === 0 && toolChoice !== undefined && toolChoice.mode !== 'auto')
+  if (tools.length === 0) return {};
+  const calling = functions.length === 0 ? undefined : callingOf(toolChoice, functions);
+  if (!isSearch && functions.length === 0 && toolChoice !== undefined && toolChoice.mode !== 'auto')
     warnings.drop('tool_choice');
   const toolConfig: JsonObject = {
     ...(calling !== undefined && { functionCallingConfig: calling }),
@@ -119,6 +119,6 @@ function callingOf(choice: ToolChoice | undefined, functions: readonly JsonObjec
       return { mode: 'ANY', ...(only.length > 0 && { allowedFunctionNames: only }) };
     }
     default:
-      return undefined;
+      return choice?.validated === true ? { mode: 'VALIDATED' } : undefined;
   }
 }

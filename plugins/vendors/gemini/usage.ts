@@ -2,7 +2,7 @@
 
 import { servedAs } from '../../../core/contracts/uses.ts';
 import type { Json, Usage, Uses } from '../../../core/plugin.ts';
-import { member, objectsIn, textIn, type VendorError, vendorError } from '../../../core/translation/index.ts';
+import { isCount, member, objectsIn, textIn, type VendorError, vendorError } from '../../../core/translation/index.ts';
 import { countIn } from './looking.ts';
 
 /**
@@ -29,7 +29,13 @@ export function usageIn(answer: Json | undefined): Usage | undefined {
     ...(service !== undefined && { service }),
     estimated: false,
   };
-  return usage.input + usage.output > 0 ? usage : undefined;
+  return usage.input + usage.output > 0 || saysZero(answer, metadata) ? usage : undefined;
+}
+
+/** Whether the end of an answer reports zeros: these are counts; before the end, zeros only stand in for counts. */
+function saysZero(answer: Json | undefined, metadata: Json | undefined): boolean {
+  const isLast = objectsIn(answer, 'candidates').some((candidate) => textIn(candidate, 'finishReason') !== undefined);
+  return isLast && ['promptTokenCount', 'candidatesTokenCount'].some((name) => isCount(member(metadata, name)));
 }
 
 /** The sum of two counts, limited to the largest safe number. */

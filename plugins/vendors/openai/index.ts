@@ -1,6 +1,6 @@
 /** The plugin `vendors/openai`: the vendor `openai` at its own address. */
 import { type Channel, definePlugin, schema, type TokenCount, type Vendor } from '../../../core/plugin.ts';
-import { isObject, usualDialects } from '../../../core/translation/index.ts';
+import { isCount, isObject, usualDialects } from '../../../core/translation/index.ts';
 import { openaiQuirks } from './quirks.ts';
 
 interface Options {
@@ -34,7 +34,7 @@ const COUNTED = new Set([
 const count: TokenCount = {
   path: () => '/responses/input_tokens',
   body: (body) => Object.fromEntries(Object.entries(body).filter(([name]) => COUNTED.has(name))),
-  read: (answer) => (isObject(answer) && typeof answer.input_tokens === 'number' ? answer.input_tokens : undefined),
+  read: (answer) => (isObject(answer) && isCount(answer.input_tokens) ? answer.input_tokens : undefined),
 };
 
 const vendor: Vendor = {

@@ -17,6 +17,20 @@ const DRAWING = [
   'top_logprobs',
 ];
 
+/** Models that are not served in chat. */
+const ONLY_RESPONSES = [
+  'o1-pro*',
+  'o3-pro*',
+  'o*-deep-research*',
+  'gpt-5*-pro*',
+  'gpt-6*-pro*',
+  'gpt-*-codex*',
+  'codex-*',
+  'computer-use-*',
+];
+/** Models that are served in chat only. */
+const ONLY_CHAT = ['gpt-4o*-audio*', 'gpt-audio*', 'gpt-4o*-search-*', 'gpt-5-search-*'];
+
 /** Voices of speech models without `instructions`; models with it have more. */
 const VOICES = ['alloy', 'ash', 'coral', 'echo', 'fable', 'nova', 'onyx', 'sage', 'shimmer'];
 
@@ -28,18 +42,21 @@ export const openaiQuirks: readonly ModelQuirks[] = [
       roles: { developer: 'keep', mid_system: 'native' },
       image: { types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
       tools: { strict: true, custom: true, parallel_flag: true, root_union: false, web_search: true },
-      reasoning: { input: 'none', echo: 'none' },
+      reasoning: { input: 'none', echo: 'never' },
+      prefill: 'restarts',
       output: { json_object: true, json_schema: true, schema_with_tools: true },
       limits: { max_tokens_field: 'max_completion_tokens' },
       cache: { hint: 'key' },
       stream: { usage: 'include_usage' },
     },
   },
+  { models: ['*'], styles: ['chat'], quirks: { tools: { id_max: 40 } } },
   { models: ['gpt-3.5*'], quirks: { limits: { max_output: 4_096, context: 16_385 } } },
   { models: ['gpt-4*'], quirks: { limits: { max_output: 4_096, context: 128_000 } } },
   { models: ['gpt-4', 'gpt-4-0*'], quirks: { limits: { max_output: 8_192, context: 8_192 } } },
   { models: ['gpt-4-0125*', 'gpt-4-1106*'], quirks: { limits: { max_output: 4_096, context: 128_000 } } },
   { models: ['gpt-4o*'], quirks: { limits: { max_output: 16_384 } } },
+  { models: ['gpt-4o-2024-05-13'], quirks: { limits: { max_output: 4_096 } } },
   { models: ['gpt-4.1*'], quirks: { limits: { max_output: 32_768, context: 1_047_576 } } },
   // Models before structured outputs and custom tools.
   {
@@ -74,6 +91,18 @@ export const openaiQuirks: readonly ModelQuirks[] = [
     models: ['gpt-5*', 'gpt-6*'],
     quirks: { reasoning: { levels: EFFORTS }, limits: { max_output: 128_000, context: 400_000 } },
   },
+  {
+    models: ['gpt-5.4', 'gpt-5.4-20*', 'gpt-5.4-pro*', 'gpt-5.5*', 'gpt-5.6*', 'gpt-6*'],
+    quirks: { limits: { context: 1_050_000 } },
+  },
+  { models: ['gpt-5.6-cyber*'], quirks: { limits: { context: 400_000 } } },
+  { models: ['gpt-5.3-codex-spark*'], quirks: { limits: { max_output: 32_000, context: 128_000 } } },
+  { models: ['gpt-5.6*', 'gpt-6*'], quirks: { reasoning: { levels: [...EFFORTS, 'max'] } } },
+  // These always reason.
+  {
+    models: ['gpt-6-astra*', 'gpt-6-cyber*', 'gpt-6.1-sol*', 'gpt-6.2*', 'gpt-5.6-cyber*'],
+    quirks: { reasoning: { levels: ['low', 'medium', 'high', 'xhigh', 'max'] } },
+  },
   // The first of them could only minimize reasoning.
   {
     models: ['gpt-5', 'gpt-5-*'],
@@ -81,7 +110,12 @@ export const openaiQuirks: readonly ModelQuirks[] = [
   },
   { models: ['gpt-5.1*'], quirks: { reasoning: { levels: ['none', 'low', 'medium', 'high'] } } },
   { models: ['gpt-5-pro*'], quirks: { reasoning: { levels: ['high'] } } },
+  {
+    models: ['gpt-5.2-pro*', 'gpt-5.4-pro*', 'gpt-5.5-pro*'],
+    quirks: { reasoning: { levels: ['medium', 'high', 'xhigh'] } },
+  },
   { models: ['gpt-5*-codex*'], quirks: { reasoning: { levels: ['low', 'medium', 'high'] } } },
+  { models: ['gpt-5.3-codex*'], quirks: { reasoning: { levels: ['low', 'medium', 'high', 'xhigh'] } } },
   // Cache breakpoints are supported.
   { models: ['gpt-5.6*', 'gpt-5.7*', 'gpt-5.8*', 'gpt-5.9*', 'gpt-6*'], quirks: { cache: { hint: 'breakpoint' } } },
   // ChatGPT models do not reason.
@@ -97,6 +131,19 @@ export const openaiQuirks: readonly ModelQuirks[] = [
       limits: { max_output: 16_384, context: 128_000 },
     },
   },
+  // In chat, these call tools only with reasoning off, and some cannot turn it off.
+  {
+    models: ['gpt-5.4*', 'gpt-5.5*', 'gpt-5.6*', 'gpt-5.7*', 'gpt-5.8*', 'gpt-5.9*', 'gpt-6*'],
+    quirks: { tools: { thinking_styles: ['responses'] } },
+  },
+  {
+    models: ['gpt-5.5*', 'gpt-5.6*', 'gpt-5.7*', 'gpt-5.8*', 'gpt-5.9*', 'gpt-6*'],
+    quirks: { reasoning: { unasked: true } },
+  },
+  { models: ['gpt-5*-chat-*'], quirks: { tools: { thinking_styles: ['chat', 'responses'] } } },
+  // Served in one style only.
+  { models: ONLY_RESPONSES, quirks: { styles: ['responses'] } },
+  { models: ONLY_CHAT, quirks: { styles: ['chat'] } },
   { models: ['gpt-image-*', 'chatgpt-image-*'], quirks: { images: { answers: 'b64_json' } } },
   { models: ['dall-e-3'], quirks: { images: { max: 1 } } },
   { models: ['text-embedding-ada-002*'], quirks: { embeddings: { dimensions: false } } },

@@ -8,6 +8,7 @@ import { adapt } from '../../../core/translation/adapt.ts';
 import { collectWarnings } from '../../../core/translation/warnings.ts';
 import { conversations, STYLES, targetOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
+import { share } from '../../kit/whole.ts';
 
 const flags = fc.boolean();
 const quirks: fc.Arbitrary<SomeQuirks> = fc.record({
@@ -76,7 +77,7 @@ function forAll(check: (conversation: Conversation, to: Target, style: string) =
     }),
     { numRuns: 500 },
   );
-  assert.ok(taken > 100, `only ${taken} were not refused`);
+  assert.ok(taken > share(100), `only ${taken} were not refused`);
 }
 
 const spoken = (turns: readonly Turn[]): readonly Turn[] =>
@@ -145,7 +146,7 @@ describe('a conversation adapted to a model', () => {
         pairs += answered.length;
       }
     });
-    assert.ok(pairs > 50, `only ${pairs} pairs were seen`);
+    assert.ok(pairs > share(50), `only ${pairs} pairs were seen`);
   });
 
   it('has tool names that the vendor accepts, each once, also in calls and choices', () => {

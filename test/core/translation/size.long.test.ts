@@ -7,6 +7,7 @@ import { scanJson } from '../../../core/json.ts';
 import { adapt } from '../../../core/translation/adapt.ts';
 import { collectWarnings } from '../../../core/translation/warnings.ts';
 import { processorTime } from '../../kit/processor.ts';
+import { some } from '../../kit/whole.ts';
 import { CLIENTS, MODELS } from '../../laws/halves.ts';
 
 /**
@@ -245,8 +246,8 @@ function unlessRefused<T>(work: () => T): T | undefined {
 }
 
 describe('the largest request', () => {
-  for (const { name, ...bodies } of SHAPES) {
-    for (const client of CLIENTS) {
+  for (const [i, { name, ...bodies }] of SHAPES.entries()) {
+    for (const [j, client] of CLIENTS.entries()) {
       it(`of ${name} in ${client.name} is translated within a time limit`, () => {
         const own = client.name === 'messages' ? { max_tokens: 10_000 } : {};
         const bytes = Buffer.from(JSON.stringify({ model: 'm', ...own, ...bodies[client.name] }));
@@ -263,7 +264,7 @@ describe('the largest request', () => {
         within('reading');
         assert.equal(said === undefined, name === 'pictures that are none', 'only what is no picture is refused');
         if (said === undefined) return;
-        for (const { name: model, style, spoken, to } of TARGETS) {
+        for (const { name: model, style, spoken, to } of some(TARGETS, i + j)) {
           unlessRefused(() => spoken.encodeRequest(adapt(said, style, to, warnings).conversation, to, warnings));
           within(model);
         }

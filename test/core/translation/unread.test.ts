@@ -123,6 +123,38 @@ describe('a request with members that the encoder does not read', () => {
     assert.deepEqual(reported(bytesOnly, image({ kind: 'base64', mediaType: 'image/png', data: 'aGk=' })), []);
   });
 
+  it('is reported for members of tools, of the format and of turns that are read otherwise', () => {
+    const namesOnly: Encode = ({ turns, tools, output }) => ({
+      prompt: turns.map(({ blocks }) => JSON.stringify(blocks)).join(''),
+      tools: tools.map((tool) => tool.name),
+      schema: output.format?.type === 'schema' ? output.format.schema : {},
+    });
+    const rich = conversationOf([{ ...said('user', 'Hello!'), name: 'ann' }], {
+      tools: [
+        { type: 'function', name: 'a' },
+        { type: 'function', name: 'b', description: 'd', schema: {}, strict: true, extras: { defer_loading: true } },
+        { type: 'custom', name: 'c', description: 'd', format: { type: 'grammar' } },
+      ],
+      output: { format: { type: 'schema', schema: {}, name: 'n', description: 'd', strict: true } },
+    });
+    assert.deepEqual([...reported(namesOnly, rich)].sort(), [
+      'messages.name:dropped',
+      'response_format.description:dropped',
+      'response_format.name:dropped',
+      'response_format.strict:dropped',
+      'tools.defer_loading:dropped',
+      'tools.description:dropped',
+      'tools.format:dropped',
+      'tools.parameters:dropped',
+      'tools.strict:dropped',
+    ]);
+    const usual = conversationOf([said('user', 'Hello!')], {
+      tools: [{ type: 'function', name: 'a', strict: false, description: '' }],
+      output: { format: { type: 'schema', schema: {}, name: 'structured_output' } },
+    });
+    assert.deepEqual(reported(namesOnly, usual), []);
+  });
+
   it('is not reported for default values', () => {
     const usual = conversationOf([said('user', 'Hello!')], {
       toolChoice: { mode: 'required' },

@@ -75,15 +75,26 @@ describe('a warning', () => {
       drop_fields: ['thinking', 'metadata', 'store', 'absent'],
       rename_fields: { seed: 'random_seed' },
       set_fields: { safe: true },
+      routing_fields: ['route'],
     };
-    const body = { model: 'm', thinking: {}, metadata: {}, store: true, seed: 1, constructor: 2 };
+    const body = {
+      model: 'm',
+      models: ['n'],
+      route: 'r',
+      thinking: {},
+      metadata: {},
+      store: true,
+      seed: 1,
+      constructor: 2,
+    };
     assert.deepEqual(withFieldQuirks(body, quirks, warnings), {
       model: 'm',
+      route: 'r',
       random_seed: 1,
       constructor: 2,
       safe: true,
     });
-    assert.deepEqual(warnings.all, ['reasoning:dropped', 'metadata:dropped', 'store:dropped']);
-    assert.deepEqual(warnings.serious, ['reasoning:dropped']);
+    assert.deepEqual(warnings.all, ['models:dropped', 'reasoning:dropped', 'metadata:dropped', 'store:dropped']);
+    assert.deepEqual(warnings.serious, ['models:dropped', 'reasoning:dropped']);
   });
 });

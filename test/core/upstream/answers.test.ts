@@ -108,7 +108,8 @@ for (const client of CLIENTS) {
       assert.ok(typeof ending === 'object', 'it was taken for an answer');
       assert.deepEqual([ending.kind, ending.stale, told.endings], ['broken', false, 1]);
       const otherWords = client === 'undici' && answer.undici === 'other words';
-      assert.equal(ending.reason !== answer.reason, otherWords, ending.reason);
+      // Its words change with the version of Node.
+      if (!otherWords) assert.equal(ending.reason, answer.reason);
       await send().ended;
       assert.notEqual(connection(), before);
     }

@@ -129,8 +129,8 @@ function Targets({ targets }: { readonly targets: readonly api.AlertTarget[] }) 
       key: 'target',
       title: text.target,
       cell: ({ name, type }) => (
-        <Stack gap={0} maw="16rem" style={{ overflowWrap: 'anywhere' }} miw="5.5rem">
-          {name}
+        <Stack gap={0}>
+          <span className="name">{name}</span>
           <Small>{text.types[type]}</Small>
         </Stack>
       ),

@@ -108,4 +108,4 @@ function provenIn(facts: Facts, format: Formats): string {
   return at === 0 ? '还没有通过验证的备份。' : `最近一次通过验证的备份：${format.moment(at)}。`;
 }
 
-const gigabytes = (bytes: string | number | undefined): string => `${(Number(bytes ?? 0) / 1_024 ** 3).toFixed(1)} GB`;
+const gigabytes = (bytes: string | number | undefined): string => `${(Number(bytes ?? 0) / 1_024 ** 3).toFixed(1)} GiB`;

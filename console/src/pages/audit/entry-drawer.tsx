@@ -153,6 +153,8 @@ export function useSentence(): (entry: Entry) => string {
       const facts = entry.facts as Readonly<Record<string, unknown>>;
       const actor = entry.actor === COMMAND_LINE ? text.commandLine : entry.actor || text.unknownUser;
       const object = entry.object_name || entry.object;
+      // The owner of a key is noted with its changes, and is none.
+      const changed = Object.keys(facts).filter((name) => name !== 'user_id');
       const values: SentenceValues = {
         actor,
         object,
@@ -164,7 +166,8 @@ export function useSentence(): (entry: Entry) => string {
           return departments?.find(({ id }) => id === value)?.path ?? `#${valueText(value)}`;
         },
         money: (name) => (typeof facts[name] === 'number' ? format.money(facts[name]) : valueText(facts[name])),
-        fields: [...new Set(Object.keys(facts).map((name) => fields[name] ?? name))].join(', '),
+        fields: [...new Set(changed.map((name) => fields[name] ?? name))].join(', '),
+        enabled: changed.length === 1 && changed[0] === 'status' ? facts.status === 1 : undefined,
       };
       const sentence = Object.hasOwn(sentences, entry.action)
         ? sentences[entry.action as keyof typeof sentences]

@@ -15,6 +15,8 @@ export interface SentenceValues {
   money(name: string): string;
   /** The changed fields in words. */
   readonly fields: string;
+  /** Whether the object is enabled now, if nothing else of it was changed. */
+  readonly enabled: boolean | undefined;
 }
 
 type Sentence = (values: SentenceValues) => string;
@@ -40,6 +42,7 @@ const EN = {
   'user.password': ({ actor, object, own }) =>
     own ? `${actor} changed their password` : `${actor} set a new password for ${object}`,
   'user.password-reset': ({ actor }) => `${actor} reset their password by email`,
+  'user.password-link': ({ actor, object }) => `${actor} made a link for a new password of ${object}`,
   'user.delete': ({ actor, object, own, fact }) =>
     own ? `${actor} deleted their account` : `${actor} deleted the account ${object}${because(fact('reason'))}`,
   'user.enable': ({ actor, object, fact }) => `${actor} enabled ${object}${because(fact('reason'))}`,
@@ -77,7 +80,10 @@ const EN = {
   'service-token.create': ({ actor, fact }) => `${actor} created the service token ${fact('name')}`,
   'service-token.revoke': ({ actor, object, fact }) => `${actor} revoked the service token ${fact('name') || object}`,
   'key.create': ({ actor, object }) => `${actor} created the key ${object}`,
-  'key.change': ({ actor, object, fields }) => `${actor} changed the key ${object}${within(fields)}`,
+  'key.change': ({ actor, object, fields, enabled }) =>
+    enabled === undefined
+      ? `${actor} changed the key ${object}${within(fields)}`
+      : `${actor} ${enabled ? 'enabled' : 'disabled'} the key ${object}`,
   'key.delete': ({ actor, object }) => `${actor} deleted the key ${object}`,
   'key.rotate': ({ actor, object }) => `${actor} rotated the key ${object}`,
   'department.create': ({ actor, object }) => `${actor} created the department ${object}`,
@@ -139,6 +145,7 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'user.password': ({ actor, object, own }) =>
     own ? `${actor} 修改了自己的密码` : `${actor} 为 ${object} 设置了新密码`,
   'user.password-reset': ({ actor }) => `${actor} 通过邮件重置了密码`,
+  'user.password-link': ({ actor, object }) => `${actor} 为 ${object} 创建了设置新密码的链接`,
   'user.delete': ({ actor, object, own, fact }) =>
     own ? `${actor} 删除了自己的账户` : `${actor} 删除了账户 ${object}${becauseZh(fact('reason'))}`,
   'user.enable': ({ actor, object, fact }) => `${actor} 启用了 ${object}${becauseZh(fact('reason'))}`,
@@ -176,7 +183,10 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'service-token.create': ({ actor, fact }) => `${actor} 创建了服务令牌 ${fact('name')}`,
   'service-token.revoke': ({ actor, object, fact }) => `${actor} 撤销了服务令牌 ${fact('name') || object}`,
   'key.create': ({ actor, object }) => `${actor} 创建了密钥 ${object}`,
-  'key.change': ({ actor, object, fields }) => `${actor} 修改了密钥 ${object}${withinZh(fields)}`,
+  'key.change': ({ actor, object, fields, enabled }) =>
+    enabled === undefined
+      ? `${actor} 修改了密钥 ${object}${withinZh(fields)}`
+      : `${actor} ${enabled ? '启用' : '禁用'}了密钥 ${object}`,
   'key.delete': ({ actor, object }) => `${actor} 删除了密钥 ${object}`,
   'key.rotate': ({ actor, object }) => `${actor} 轮换了密钥 ${object}`,
   'department.create': ({ actor, object }) => `${actor} 创建了部门 ${object}`,

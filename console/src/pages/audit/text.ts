@@ -1,5 +1,5 @@
 /** Texts of the audit page. */
-import { type Pair, texts } from '../../text.ts';
+import { counted, type Pair, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -46,7 +46,7 @@ export const useText = texts({
     (count: string) => (count === '1' ? '1 new entry: show it' : `${count} new entries: show them`),
     (count: string) => `有 ${count} 条新记录：点击显示`,
   ],
-  total: [(count: string) => `${count} entries in total`, (count: string) => `共 ${count} 条记录`],
+  total: [(count: string) => `${counted(count, 'entry', 'entries')} in total`, (count: string) => `共 ${count} 条记录`],
 
   entry: [(seq: string) => `Entry ${seq}`, (seq: string) => `第 ${seq} 条记录`],
   object: ['Object', '对象'],
@@ -67,11 +67,11 @@ export const useText = texts({
   chainCheck: ['Check the chain', '检查哈希链'],
   chainAgain: ['Check again', '重新检查'],
   chainBusy: [
-    (done: string, all: string) => `${done} of ${all} entries checked…`,
+    (done: string, all: string) => `${done} of ${counted(all, 'entry', 'entries')} checked…`,
     (done: string, all: string) => `已检查 ${done} / ${all} 条…`,
   ],
   chainWhole: [
-    (count: string) => `All ${count} entries are consistent.`,
+    (count: string) => (count === '1' ? 'The only entry is consistent.' : `All ${count} entries are consistent.`),
     (count: string) => `全部 ${count} 条记录前后一致。`,
   ],
   chainBroken: [

@@ -30,8 +30,8 @@ export const IN_CHINESE: Readonly<Record<string, string>> = {
     '支持的 API；默认为其渠道支持的所有 API，以及可转换为这些 API 的所有 API。',
   'True: calls cost nothing.': '是：调用不收费。',
   'True: translations that would change the answer are refused.': '是：拒绝会改变回答的转换。',
-  'Its price, unless `prices` has one; `list`: the list price of its vendor.':
-    '价格，除非 `prices` 中已设置；`list`：供应商的公布价格。',
+  'Its price, instead of one in `prices`; `list`: the list price of its vendor.':
+    '价格，代替 `prices` 中的价格；`list`：供应商的公布价格。',
   'Currency units per image; or a table of them by quality/size, quality, size and default.':
     '每张图片的货币单位；或按质量/尺寸、质量、尺寸和 default 列出的表。',
   'Currency units per second of audio input.': '每秒输入音频的货币单位。',
@@ -49,6 +49,8 @@ export const IN_CHINESE: Readonly<Record<string, string>> = {
   'Balance that is credited each time it is bought or granted.': '每次购买或发放时增加的余额。',
   '`balance`: calls within the windows are included, and the balance is not charged. Otherwise the windows limit, and the balance pays.':
     '`balance`：限额内的调用已包含，不从余额扣费。否则限额仅作限制，由余额付费。',
+  'With `includes`: calls for which a window has too little left are refused, or paid by the balance as a whole.':
+    '设置了 `includes` 时：如果某个周期的剩余额度不足以支付一次调用，则拒绝该调用，或由余额全额支付。',
   'Calls after it has expired: refused until it is renewed or cancelled, or paid by the balance.':
     '到期后的调用：在续订或取消之前拒绝，或由余额付费。',
   'The path at the channel; default: the prefix without /v1.': '渠道上的路径；默认为去掉 /v1 的前缀。',

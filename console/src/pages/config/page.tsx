@@ -19,6 +19,7 @@ import { DiffView } from './diff-view.tsx';
 import { Draft } from './draft.tsx';
 import type { Editor } from './editor.ts';
 import type { Schema } from './facts.ts';
+import { Import } from './import.tsx';
 import { KeyFacts } from './key-facts.tsx';
 import { MasksNote } from './masks.tsx';
 import { type Remark, Remarks } from './remarks.tsx';
@@ -32,7 +33,7 @@ import { useText } from './text.ts';
 import { Versions } from './versions.tsx';
 import { useWorkingCopy } from './working-copy.ts';
 
-const TABS = ['settings', 'draft', 'versions', 'secrets', 'disk', 'running', 'difference', 'report'] as const;
+const TABS = ['settings', 'draft', 'versions', 'secrets', 'import', 'disk', 'running', 'difference', 'report'] as const;
 type Tab = (typeof TABS)[number];
 const NOTHING: readonly Remark[] = [];
 
@@ -103,6 +104,7 @@ function Content({
           draft: <Draft editor={editor} handle={draft} />,
           versions: <Versions editor={editor} />,
           secrets: <Secrets editor={editor} />,
+          import: <Import />,
           disk: (
             <ConfigView
               label={text.diskLabel(file)}
@@ -247,7 +249,7 @@ function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): 
         {config.source === 'store' && <Muted>{text.inStore}</Muted>}
         <dl className="config-times">
           <Fact name={text.words.configuration}>
-            {format.number(config.generation)} <Small span>{text.generationNote}</Small>
+            {text.generation(format.number(config.generation))} <Small span>{text.generationNote}</Small>
           </Fact>
           <Fact name={text.loaded}>
             <When at={config.running.loaded_at} />

@@ -1,7 +1,7 @@
 /** Texts of the editor of the configuration: forms, saving, versions, secrets. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts name the spelling
 import { AMOUNT_NAMES } from '../../parts/price-amounts.ts';
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -117,6 +117,7 @@ export const useText = texts({
     monthly: ['Limit per 30 days', '30 天限额'],
     balance: ['Included balance', '包含余额'],
     includes: ['Includes', '包含'],
+    afterLimits: ['Beyond its limits', '超出限额时'],
     afterExpiry: ['After expiry', '到期之后'],
     path: ['Path at the channel', '渠道上的路径'],
     requestsPerMinute: ['Requests per minute', '每分钟请求数'],
@@ -193,7 +194,7 @@ export const useText = texts({
 
   unsaved: ['Unsaved changes', '未保存的更改'],
   lines: [
-    (gone: string, come: string) => `−${gone} +${come} lines`,
+    (gone: string, come: string) => `−${gone} +${counted(come, 'line')}`,
     (gone: string, come: string) => `−${gone} +${come} 行`,
   ],
   review: ['Review and save', '查看并保存'],

@@ -199,7 +199,7 @@ interface Template {
 function TeamOfThree(props: Template) {
   const text = useText();
   return (
-    <Modal opened={props.opened} onClose={props.onClose} title={text.templateTitle}>
+    <Modal opened={props.opened} onClose={props.onClose} title={text.template}>
       <Fields {...props} />
     </Modal>
   );

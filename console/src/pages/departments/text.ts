@@ -65,8 +65,7 @@ export const useText = texts({
     'A department has a budget for its members: when it is used up, their calls are refused, whatever their own balance. Users without a department spend only their own balance.',
     '部门的成员共用一份预算：预算用完后，无论个人余额多少，调用都会被拒绝。不属于任何部门的用户只消耗自己的余额。',
   ],
-  template: ['Team of three', '三人团队'],
-  templateTitle: ['A team of three', '三人团队'],
+  template: ['Team with a budget', '带预算的团队'],
   templateAbout: [
     'A department with a monthly budget that its members share. When it is used up, their calls are refused until the next month, or until you raise it.',
     '一个带有每月预算的部门，成员共用预算。用完后，调用会被拒绝，直到下个月或您提高预算。',

@@ -1,10 +1,10 @@
 /** Texts of the home page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
   lasts: [
-    (days: string) => `about ${days} days at this week’s rate`,
+    (days: string) => `about ${counted(days, 'day')} at this week’s rate`,
     (days: string) => `按本周的用量约可用 ${days} 天`,
   ],
   noBalance: ['your account has no limit', '您的账户没有额度限制'],
@@ -98,7 +98,8 @@ export const useText = texts({
     empty: ['The balance is used up: only free models can be called.', '余额已用完：只能调用免费模型。'],
     low: [(amount: string) => `Only ${amount} is left.`, (amount: string) => `余额只剩 ${amount}。`],
     pace: [
-      (amount: string, days: string) => `At this week’s rate, the remaining ${amount} lasts about ${days} days.`,
+      (amount: string, days: string) =>
+        `At this week’s rate, the remaining ${amount} lasts about ${counted(days, 'day')}.`,
       (amount: string, days: string) => `按本周的用量，剩余的 ${amount} 约可用 ${days} 天。`,
     ],
     key: [
@@ -106,7 +107,7 @@ export const useText = texts({
       (name: string, when: string) => `密钥“${name}”将于${when}过期。`,
     ],
     keys: [
-      (count: string) => `${count} keys expire within 7 days.`,
+      (count: string) => (count === '1' ? '1 key expires within 7 days.' : `${count} keys expire within 7 days.`),
       (count: string) => `${count} 个密钥将在 7 天内过期。`,
     ],
     ends: [
@@ -147,7 +148,10 @@ export const useText = texts({
       (name: string, percent: string) => `部门 ${name} 已使用预算的 ${percent}。`,
     ],
     budgets: [
-      (count: string) => `${count} budgets of departments are nearly used up.`,
+      (count: string) =>
+        count === '1'
+          ? '1 budget of a department is nearly used up.'
+          : `${count} budgets of departments are nearly used up.`,
       (count: string) => `${count} 个部门预算即将用完。`,
     ],
     parked: [
@@ -200,6 +204,6 @@ export const useText = texts({
     refused: ['Refused', '已拒绝'],
     failed: ['Failed', '失败'],
     aborted: ['Cancelled', '已取消'],
-    recovered: ['Recovered', '已恢复'],
+    recovered: ['Interrupted', '已中断'],
   },
 });

@@ -18,6 +18,7 @@ import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
+import { GroupSelect } from '../../parts/group-select.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Muted, PlainButton } from '../../parts/page.tsx';
@@ -149,6 +150,14 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
           />
         )}
         <ExpiryField form={form} />
+        <GroupSelect
+          value={form.values.group}
+          onChange={(group) => {
+            form.setFieldValue('group', group);
+            form.clearFieldError('group');
+          }}
+          error={form.errors.group}
+        />
         <ModelsField form={form} />
         <Textarea
           label={words.addresses}

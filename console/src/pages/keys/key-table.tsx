@@ -41,6 +41,13 @@ export function KeyTable({
 }) {
   const text = useText();
   const select = useSelectColumn<Key>(selected, onSelect, ({ name }) => name);
+  const hasGroups = list.query.data?.items.some((key) => key.group !== '') === true;
+  const group: Column<Key> = {
+    key: 'group',
+    title: text.words.group,
+    from: 'lg',
+    cell: (key) => key.group,
+  };
   const columns: readonly Column<Key>[] = [
     select,
     {
@@ -69,6 +76,7 @@ export function KeyTable({
       from: 'md',
       cell: (key) => <Nowrap at={key.expired_time} none={text.words.never} />,
     },
+    ...(hasGroups ? [group] : []),
     { key: 'models', title: text.words.models, from: 'lg', cell: (key) => <Scope of={key} /> },
     { key: 'addresses', title: text.words.addresses, from: 'lg', cell: (key) => <Addresses of={key} /> },
     {

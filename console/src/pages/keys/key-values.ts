@@ -47,6 +47,8 @@ export interface KeyValues {
   readonly addresses: string;
   readonly strict: boolean;
   readonly limits: readonly LimitValue[];
+  /** The group of channels; empty: that of the user. */
+  readonly group: string;
 }
 
 /** The initial values. */
@@ -62,6 +64,7 @@ export function valuesOf(key: Key | undefined): KeyValues {
     addresses: key?.allow_ips ?? '',
     strict: key?.strict ?? false,
     limits: limitValuesOf(key?.limits ?? []),
+    group: key?.group ?? '',
   };
 }
 
@@ -79,6 +82,7 @@ export function newKeyOf(values: KeyValues, nowMs: number): Body<'POST /api/toke
     name: values.name.trim(),
     ...limitsOf(values),
     expired_time: endOf(values, nowMs) ?? -1,
+    ...(values.group !== '' && { group: values.group }),
     ...otherFields(values),
   };
 }
@@ -93,6 +97,7 @@ export function changesOf(values: KeyValues, key: Key, nowMs: number): Body<'PUT
     name: values.name.trim(),
     ...(!sameAmount && limitsOf(values)),
     ...(!sameEnd && { expired_time: endOf(values, nowMs) ?? -1 }),
+    ...(values.group !== before.group && { group: values.group }),
     ...otherFields(values),
   };
 }
@@ -137,6 +142,7 @@ export function fieldNamed(param: string): keyof KeyValues | undefined {
   switch (param) {
     case 'name':
     case 'strict':
+    case 'group':
       return param;
     case 'remain_quota':
     case 'unlimited_quota':

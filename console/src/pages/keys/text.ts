@@ -1,5 +1,5 @@
 /** Texts of the keys page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -23,15 +23,15 @@ export const useText = texts({
     ],
     spent: ['Calls with this key are refused: its quota is used up.', '使用此密钥的调用会被拒绝：其额度已用完。'],
   },
-  someModels: [(count: string) => `${count} models`, (count: string) => `${count} 个模型`],
+  someModels: [(count: string) => counted(count, 'model'), (count: string) => `${count} 个模型`],
   oneModel: ['1 model', '1 个模型'],
   anywhere: ['Anywhere', '不限'],
-  someAddresses: [(count: string) => `${count} networks`, (count: string) => `${count} 个网段`],
+  someAddresses: [(count: string) => counted(count, 'network'), (count: string) => `${count} 个网段`],
   lastUsed: ['Last used', '最近使用'],
   notUsed: ['never', '从未'],
   fortnight: ['14 days', '近 14 天'],
   fortnightOf: [
-    (name: string, spent: string, calls: string) => `${name}: ${spent} in 14 days, ${calls} calls`,
+    (name: string, spent: string, calls: string) => `${name}: ${spent} in 14 days, ${counted(calls, 'call')}`,
     (name: string, spent: string, calls: string) => `${name}：近 14 天费用 ${spent}，共 ${calls} 次调用`,
   ],
   noCalls: ['no calls', '无调用'],

@@ -29,8 +29,8 @@ export const useDetailText = texts({
       (reason: string, model: string, cost: string) => `${model}：${reason}费用 ${cost}。`,
     ],
     otherFree: [
-      (reason: string, model: string) => `${model}: ${reason} It was free.`,
-      (reason: string, model: string) => `${model}：${reason}免费。`,
+      (reason: string, model: string) => `${model}: ${reason} Nothing was charged.`,
+      (reason: string, model: string) => `${model}：${reason}未收费。`,
     ],
     nameless: ['A call', '一次调用'],
   },

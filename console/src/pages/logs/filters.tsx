@@ -230,7 +230,7 @@ function useFilterValue({ name, value }: Filter, lines: readonly Line[]): string
   const { kinds, outcomes } = useText();
   const person = useApi(
     'GET /api/user/{id}',
-    { params: { id: value } },
+    { params: { id: value }, search: { deleted: 'also' } },
     { enabled: name === 'user_id', staleTime: 60_000, retry: false },
   );
   const departments = useApi('GET /api/department/names', undefined, {

@@ -133,7 +133,7 @@ function Subject({ line }: { readonly line: Line }) {
     <Stack gap={0} className="logs-what">
       {state}
       <span>
-        {line.model_name || facts.route || '–'} <Times line={line} />
+        <span className="name">{line.model_name || facts.route || '–'}</span> <Times line={line} />
       </span>
       {reason !== '' && <Small>{reason}</Small>}
     </Stack>

@@ -1,5 +1,5 @@
 /** Texts of the logs page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -14,8 +14,7 @@ export const useText = texts({
   whose: ['Scope', '范围'],
   lines: ['Calls and events', '调用与事件'],
   count: [
-    (count: string, more: boolean) =>
-      more ? `more than ${count} entries` : count === '1' ? '1 entry' : `${count} entries`,
+    (count: string, more: boolean) => `${more ? 'more than ' : ''}${counted(count, 'entry', 'entries')}`,
     (count: string, more: boolean) => (more ? `超过 ${count} 条` : `共 ${count} 条`),
   ],
   newer: ['Newer', '更新'],
@@ -24,7 +23,8 @@ export const useText = texts({
   fresh: [(count: string) => `${count} new`, (count: string) => `${count} 条新记录`],
   freshAbout: ['Show the newest entries', '显示最新记录'],
   timesAbout: [
-    (count: string) => `${count} requests of this key within one minute had the same outcome; this is the first`,
+    (count: string) =>
+      `${counted(count, 'request')} of this key within one minute had the same outcome; this is the first`,
     (count: string) => `此密钥在一分钟内有 ${count} 次结果相同的请求；此处为第一次`,
   ],
   columns: {
@@ -67,7 +67,7 @@ export const useText = texts({
     refused: ['Refused', '已拒绝'],
     failed: ['Failed', '失败'],
     aborted: ['Cancelled', '已取消'],
-    recovered: ['Recovered', '已恢复'],
+    recovered: ['Interrupted', '已中断'],
   },
   filter: {
     open: ['Filter', '筛选'],
@@ -80,8 +80,8 @@ export const useText = texts({
   },
   empty: {
     filteredAbout: [
-      (range: string) => `No entry of this period (${range}) matches all filters.`,
-      (range: string) => `此时间范围（${range}）内没有记录符合所有筛选条件。`,
+      (range: string) => `No entry of this period matches all filters: ${range}.`,
+      (range: string) => `此时间范围内没有记录符合所有筛选条件：${range}。`,
     ],
     idAbout: [
       'No entry has this ID: it may be mistyped, belong to another user, or be older than the retention period. Repeated refusals within a minute are counted in the first entry.',

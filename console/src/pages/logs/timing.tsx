@@ -124,7 +124,7 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
                 {words}
               </Text>
             )}
-            {attempt.reason !== '' && <Small style={{ overflowWrap: 'anywhere' }}>{attempt.reason}</Small>}
+            {attempt.reason !== '' && <Small>{attempt.reason}</Small>}
           </Stack>
         );
       },

@@ -35,7 +35,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
   const text = useText();
   const format = useFormat();
   const purposes = usePurposes();
-  const { name, model, recent, channels } = card;
+  const { name, model, recent, groups, channels } = card;
   const search = `?model=${encodeURIComponent(name)}`;
   const tokens = (count: number | null): string =>
     count === null ? text.words.unknown : text.tokens(format.number(count));
@@ -102,6 +102,17 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
           })}
         </dl>
       </Part>
+      {groups !== null && groups.length > 0 && (
+        <Part title={text.groups}>
+          <dl className="model-facts">
+            {groups.map((group) => (
+              <Fact key={group.name} name={group.name}>
+                {group.factor === null ? text.factorByGroup : text.factor(group.factor)}
+              </Fact>
+            ))}
+          </dl>
+        </Part>
+      )}
       {channels !== null && channels.length > 0 && (
         <Part title={text.channels}>
           <dl className="model-facts">

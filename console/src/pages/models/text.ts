@@ -1,9 +1,12 @@
 /** Texts of the models page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
   about: ['Models that you can call: purpose, price and health.', '您可以调用的模型：用途、价格和健康状况。'],
+  groups: ['Your groups', '您的分组'],
+  factor: [(factor: string) => `price × ${factor}`, (factor: string) => `价格 × ${factor}`],
+  factorByGroup: ['price of the group that serves the call', '以实际处理调用的分组价格为准'],
   purpose: ['Purpose', '用途'],
   purposes: {
     chat: ['Chat', '对话'],
@@ -47,7 +50,7 @@ export const useText = texts({
   contextWindow: ['Context window', '上下文窗口'],
   maxOutput: ['Maximum output', '最大输出'],
   upTo: [(count: string) => `${count} out`, (count: string) => `输出 ${count}`],
-  tokens: [(count: string) => `${count} tokens`, (count: string) => `${count} Token`],
+  tokens: [(count: string) => counted(count, 'token'), (count: string) => `${count} Token`],
   inOut: ['In / out per 1M tokens', '输入 / 输出，每百万 Token'],
   tryModel: [(name: string) => `Try ${name} in the playground`, (name: string) => `在“模型体验”中试用 ${name}`],
   connectModel: [(name: string) => `Connect a client to ${name}`, (name: string) => `将客户端接入 ${name}`],
@@ -68,7 +71,7 @@ export const useText = texts({
   lastServed: ['Last served', '最近成功'],
   failures: ['Failed', '失败'],
   callsSince: [
-    (count: string, when: string) => `${count} calls since ${when}`,
+    (count: string, when: string) => `${counted(count, 'call')} since ${when}`,
     (count: string, when: string) => `${when} 以来 ${count} 次调用`,
   ],
   oneCallSince: [(when: string) => `1 call since ${when}`, (when: string) => `${when} 以来 1 次调用`],
@@ -93,7 +96,10 @@ export const useText = texts({
     'half-open': ['Circuit half-open', '半开'],
   },
   count: [
-    (shown: string, all: string) => (shown === all ? `${all} models` : `${shown} of ${all} models`),
+    (shown: string, all: string) => {
+      const models = all === '1' ? 'model' : 'models';
+      return shown === all ? `${all} ${models}` : `${shown} of ${all} ${models}`;
+    },
     (shown: string, all: string) => (shown === all ? `共 ${all} 个模型` : `${shown} / ${all} 个模型`),
   ],
   noneFoundAbout: [

@@ -50,7 +50,7 @@ export function Orders({ address, onChange }: Filtered) {
     ...sortOf(address.sort, ORDERS),
   };
   const orders = useApi('GET /api/user/topup', { search: { ...search, p: page, page_size: pageSize } }, KEEPS_DATA);
-  const providers = new Set([...(offer?.pay_methods ?? []).map(({ provider }) => provider), 'balance']);
+  const providers = new Set([...(offer?.pay_methods ?? []).map(({ provider }) => provider), 'balance', 'imported']);
   if (offer?.enable_creem_topup === true) providers.add('creem');
   if (address.provider !== '') providers.add(address.provider);
   const filtered = [address.q, address.state, address.provider, address.person].some((filter) => filter !== '');

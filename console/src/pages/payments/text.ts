@@ -1,5 +1,5 @@
 /** Texts of the payments page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -118,7 +118,7 @@ export const useText = texts({
   plans: {
     about: ['Configured in gateway.yaml under “plans”.', '在 gateway.yaml 的 “plans” 中配置。'],
     lasts: ['Duration', '时长'],
-    days: [(days: string) => `${days} days`, (days: string) => `${days} 天`],
+    days: [(days: string) => counted(days, 'day'), (days: string) => `${days} 天`],
     limits: ['Limits', '限额'],
     notSold: ['not for sale', '不出售'],
     empty: ['No plans yet', '还没有套餐'],

@@ -1,5 +1,5 @@
 /** Texts of the playground page: answers. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useAnswerText = texts({
@@ -33,7 +33,7 @@ export const useAnswerText = texts({
   sound: ['Audio answer', '音频回答'],
   keepSound: ['Save audio', '保存音频'],
   vectors: [
-    (count: string, length: string) => `${count} with ${length} dimensions`,
+    (count: string, length: string) => `${count} with ${counted(length, 'dimension')}`,
     (count: string, length: string) => `${count} 个，每个 ${length} 维`,
   ],
   vector: [(at: number) => `Vector ${at}`, (at: number) => `向量 ${at}`],
@@ -64,7 +64,7 @@ export const useAnswerText = texts({
   atMost: ['At most', '最多'],
   atFirst: ['Reserved', '已预留'],
   inputTokens: ['Input, about', '输入约'],
-  tokensOf: [(count: string) => `${count} tokens`, (count: string) => `${count} 个 Token`],
+  tokensOf: [(count: string) => counted(count, 'token'), (count: string) => `${count} 个 Token`],
   passedOver: ['currently skipped', '目前跳过'],
   wouldBeRefused: ['The call would be refused', '调用会被拒绝'],
   failed: ['The call failed', '失败'],
@@ -76,7 +76,7 @@ export const useAnswerText = texts({
   noRaw: ['Nothing received yet.', '还没有收到内容。'],
   raw: ['As received', '原样响应'],
   rawCut: [
-    (count: string, all: string) => `The first ${count} of ${all} characters.`,
+    (count: string, all: string) => `The first ${count} of ${counted(all, 'character')}.`,
     (count: string, all: string) => `共 ${all} 个字符，显示前 ${count} 个。`,
   ],
   copyRaw: ['Copy raw answer', '复制原始响应'],

@@ -225,10 +225,15 @@ const PRICES: Readonly<Record<Exclude<Sold, 'free'>, string>> = {
   sound: '{ perSecond: 0.0001 }',
 };
 
-/** The lines. `comment`: the unit of the numbers, as a YAML comment. `channel`: the channel that serves the model. */
-function priceLinesOf(model: string, sold: Sold, comment: Readonly<Record<Sold, string>>, channel: string): string {
-  const name = yamlName(model);
-  if (sold === 'free') return `models:\n  ${name}: { from: [${yamlName(channel)}], free: true }   # ${comment.free}`;
+/** The lines, for the place that decides about this model. `comment`: the unit of the numbers, as a YAML comment. */
+function priceLinesOf(model: Priced, sold: Sold, comment: Readonly<Record<Sold, string>>): string {
+  const name = yamlName(model.name);
+  const isInEntry = model.free || model.source?.kind === 'model';
+  if (sold === 'free' || isInEntry) {
+    const price = sold === 'free' ? 'free: true' : `price: ${PRICES[sold]}`;
+    const channel = yamlName(model.channels[0]?.channel ?? 'demo');
+    return `models:\n  ${name}: { from: [${channel}], ${price} }   # ${comment[sold]}`;
+  }
   return `prices:\n  ${name}: ${PRICES[sold]}   # ${comment[sold]}`;
 }
 
@@ -248,10 +253,7 @@ function SetPrice({ model }: { readonly model: Priced }) {
           data={SOLD.map((each) => ({ value: each, label: text.kinds[each] }))}
           className="price-kinds"
         />
-        <Snippet
-          label={text.words.gatewayYamlLines}
-          code={priceLinesOf(model.name, sold, text.comments, model.channels[0]?.channel ?? 'demo')}
-        />
+        <Snippet label={text.words.gatewayYamlLines} code={priceLinesOf(model, sold, text.comments)} />
         <Muted>{text.after}</Muted>
         {mayConfigure && (
           <LinkButton

@@ -1,5 +1,5 @@
 /** Texts of the prices page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -60,7 +60,7 @@ export const useText = texts({
       mixed: ['Up and down', '有涨有跌'],
       structure: ['Other amounts', '计费项变化'],
     },
-    above: [(tokens: string) => `above ${tokens} tokens`, (tokens: string) => `超过 ${tokens} Token`],
+    above: [(tokens: string) => `above ${counted(tokens, 'token')}`, (tokens: string) => `超过 ${tokens} Token`],
     from: [(day: string) => `from ${day}`, (day: string) => `自 ${day} 起`],
     take: [
       (count: string) => (count === '1' ? 'Take over 1 change' : `Take over ${count} changes`),

@@ -1,5 +1,5 @@
 /** Texts of the system page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -100,7 +100,7 @@ export const useText = texts({
     '最近 1、5、15 分钟的平均负载。不超过核心数为正常；超过则说明其他进程在争用 CPU。',
   ],
   loadValue: [
-    (loads: string, cores: string) => `${loads} on ${cores} cores`,
+    (loads: string, cores: string) => `${loads} on ${counted(cores, 'core')}`,
     (loads: string, cores: string) => `${loads}（${cores} 个核心）`,
   ],
 
@@ -145,9 +145,10 @@ export const useText = texts({
   ],
   keepsNone: ['Not configured in gateway.yaml.', 'gateway.yaml 中没有配置。'],
   sections: {
-    log: ['Usage records (log)', '用量记录（log）'],
-    responses: ['Stored responses (responses)', '存储的响应（responses）'],
-    audit: ['Audit log (audit)', '审计日志（audit）'],
+    log: ['Usage records', '用量记录'],
+    responses: ['Stored responses', '存储的响应'],
+    audit: ['Audit log', '审计日志'],
+    prompts: ['Prompts and answers', '提示词和回答'],
   },
   nothingKept: ['not kept', '不保留'],
 
@@ -216,7 +217,8 @@ export const useText = texts({
   runFound: ['Proof', '验证'],
   runName: ['File', '文件'],
   runProof: [
-    (invariants: string, migrations: string) => `restored, ${migrations} migrations, ${invariants} invariants hold`,
+    (invariants: string, migrations: string) =>
+      `restored, ${counted(migrations, 'migration')}, ${counted(invariants, 'invariant holds', 'invariants hold')}`,
     (invariants: string, migrations: string) => `已恢复，${migrations} 次迁移，${invariants} 项不变量成立`,
   ],
   proven: ['Proven', '已验证'],
@@ -274,7 +276,11 @@ export const useText = texts({
     none: ['Nothing was checked since this page was opened.', '打开本页后还没有检查。'],
     sum: [
       (problems: string, warnings: string, good: string) =>
-        `${problems} problems, ${warnings} warnings, ${good} checks passed`,
+        [
+          `${problems} ${problems === '1' ? 'problem' : 'problems'}`,
+          `${warnings} ${warnings === '1' ? 'warning' : 'warnings'}`,
+          `${good} ${good === '1' ? 'check' : 'checks'} passed`,
+        ].join(', '),
       (problems: string, warnings: string, good: string) =>
         `${problems} 个问题，${warnings} 个提示，${good} 项检查通过`,
     ],

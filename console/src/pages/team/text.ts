@@ -1,5 +1,5 @@
 /** Texts of the team page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -22,7 +22,7 @@ export const useText = texts({
     projected: [(cost: string) => `${cost} forecast`, (cost: string) => `预计 ${cost}`],
     errors: [(share: string) => `${share} refused or failed`, (share: string) => `${share} 被拒绝或失败`],
     people: ['Active users', '活跃用户'],
-    keys: [(count: string) => `with ${count} keys`, (count: string) => `使用 ${count} 个密钥`],
+    keys: [(count: string) => `with ${counted(count, 'key')}`, (count: string) => `使用 ${count} 个密钥`],
     models: ['Models used', '使用的模型'],
     output: [(count: string) => `including ${count} output`, (count: string) => `其中输出 ${count}`],
   },

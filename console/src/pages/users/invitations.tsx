@@ -146,7 +146,7 @@ function Recipient({ invitation }: { readonly invitation: Invitation }) {
   ].filter((fact) => fact !== false && fact !== '');
   return (
     <div>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" className="name">
         {email}
       </Text>
       {facts.length > 0 && <Muted>{facts.join(' · ')}</Muted>}

@@ -181,15 +181,20 @@ function QuotaFields({ user, onClose }: QuotaDialogProps) {
       }),
     {
       changes: USER_CHANGES,
-      done({ quota }) {
-        notifications.show({ message: text.quotaDone(format.money(quota)) });
+      done({ quota, held_quota: held, debt }) {
+        const sentences = [
+          text.quotaDone(format.money(quota)),
+          ...(held > 0 ? [text.quotaHeld(format.money(held))] : []),
+          ...(debt > 0 ? [text.quotaOwed(format.money(debt))] : []),
+        ];
+        notifications.show({ message: sentences.join(' ') });
         onClose();
       },
       refused: refusal.refused,
     },
   );
   const after = preview(user, mode, amount ?? 0);
-  const isPossible = amount !== null && (amount > 0 || mode === 'override') && !(mode === 'override' && user.debt > 0);
+  const isPossible = amount !== null && (amount > 0 || mode === 'override');
   return (
     <DialogForm refusal={refusal} action={text.quotaModes[mode]} running={change} ready={isPossible} onClose={onClose}>
       <div>
@@ -201,7 +206,7 @@ function QuotaFields({ user, onClose }: QuotaDialogProps) {
           data={(['add', 'subtract', 'override'] as const).map((value) => ({ value, label: text.quotaModes[value] }))}
         />
         <Text size="sm" mt={6}>
-          {text.quotaAbout[mode]} {mode === 'override' && user.debt > 0 && text.quotaInDebt}
+          {text.quotaAbout[mode]}
         </Text>
       </div>
       <MoneyInput
@@ -229,9 +234,14 @@ function QuotaFields({ user, onClose }: QuotaDialogProps) {
   );
 }
 
-/** The resulting balance and debt. */
-function preview({ quota, debt }: User, mode: Mode, amount: number): { readonly left: number; readonly owed: number } {
-  if (mode === 'override') return { left: amount, owed: debt };
-  if (mode === 'subtract') return { left: Math.max(0, quota - amount), owed: debt };
-  return { left: quota + Math.max(0, amount - debt), owed: Math.max(0, debt - amount) };
+/** The resulting balance and debt: what running calls hold cannot be taken, and is owed. */
+function preview(
+  { quota, held_quota: held, debt }: User,
+  mode: Mode,
+  amount: number,
+): { readonly left: number; readonly owed: number } {
+  if (mode === 'add') return { left: quota + Math.max(0, amount - debt), owed: Math.max(0, debt - amount) };
+  const before = debt > 0 ? Math.min(quota, held - debt) : quota + held;
+  const balance = mode === 'override' ? amount : Math.max(Math.min(before, 0), before - amount);
+  return { left: Math.max(0, balance - held), owed: Math.max(0, held - balance) };
 }

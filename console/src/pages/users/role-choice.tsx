@@ -1,5 +1,5 @@
 /** Chooses the role of a new account, which is a member's unless root chooses. */
-import { Box, SegmentedControl } from '@mantine/core';
+import { Input, SegmentedControl } from '@mantine/core';
 import { isRoot, useSelf } from '../../api/hooks.ts';
 import { Small } from '../../parts/page.tsx';
 import { useText } from './text.ts';
@@ -12,9 +12,11 @@ export function RoleChoice({ value, onChange }: { readonly value: Role; onChange
   const text = useText();
   const isFree = isRoot(useSelf());
   return (
-    <Box>
+    <Input.Wrapper label={text.role} labelElement="div">
       <SegmentedControl
         aria-label={text.role}
+        display="flex"
+        w="max-content"
         value={value}
         onChange={onChange}
         disabled={!isFree}
@@ -24,6 +26,6 @@ export function RoleChoice({ value, onChange }: { readonly value: Role; onChange
         ]}
       />
       {!isFree && <Small>{text.onlyRootRoles}</Small>}
-    </Box>
+    </Input.Wrapper>
   );
 }

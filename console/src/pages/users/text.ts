@@ -103,7 +103,7 @@ export const useText = texts({
   rootStays: ['The root account cannot be changed.', 'root 账户不能更改。'],
   onlyRootRoles: ['Only root can change roles.', '只有 root 可以更改角色。'],
 
-  quota: ['Change quota', '调整额度'],
+  quota: ['Change balance', '调整余额'],
   quotaTitle: [(name: string) => `Quota of ${name}`, (name: string) => `${name} 的额度`],
   quotaModes: { add: ['Add', '增加'], subtract: ['Deduct', '扣减'], override: ['Set', '设为'] },
   quotaAbout: {
@@ -118,8 +118,12 @@ export const useText = texts({
   quotaAfterDebt: [(owed: string) => `${owed} is still owed.`, (owed: string) => `仍欠 ${owed}。`],
   quotaRunning: ['Running calls may change both.', '进行中的调用可能影响这两个数字。'],
   quotaDone: [(left: string) => `The balance is now ${left}.`, (left: string) => `现在余额为 ${left}。`],
+  quotaHeld: [(held: string) => `Running calls hold ${held}.`, (held: string) => `进行中的调用预留了 ${held}。`],
+  quotaOwed: [
+    (owed: string) => `${owed} is owed, and paid when they end.`,
+    (owed: string) => `尚欠 ${owed}，将在调用结束时扣除。`,
+  ],
   quotaUnlimited: ['This account is unlimited and has no balance to change.', '该账户额度不限，没有可调整的余额。'],
-  quotaInDebt: ['The debt must be paid first.', '必须先还清欠款。'],
   reason: ['Reason', '原因'],
   reasonAbout: ['For the audit log; not shown to the user.', '记入审计日志；不向用户显示。'],
 
@@ -154,8 +158,11 @@ export const useText = texts({
 
   emailAbout: ['Treated as verified. It can be used to reset the password.', '视为已验证。可用于重置密码。'],
   group: ['Group', '分组'],
-  groupAbout: ['A label for filtering logs.', '用于筛选日志的标签。'],
-  groupInvalid: ['Letters, digits, “.”, “_” and “-”.', '只能使用字母、数字、“.”、“_”和“-”。'],
+  groupAbout: [
+    'The group of channels that its keys use, if there are groups; also a filter of the logs.',
+    '其密钥使用的渠道分组（如已配置分组）；也可用于筛选日志。',
+  ],
+  groupInvalid: ['Letters, digits, “.”, “_” and “-”.', '只能使用文字、数字、“.”、“_”和“-”。'],
   remark: ['Remark', '备注'],
   remarkAbout: ['Never shown to the user.', '不向用户显示。'],
   saved: ['Saved.', '已保存。'],

@@ -1,5 +1,5 @@
 /** One account: balance, keys, profile, sign-in methods. */
-import { Drawer, Group, Menu, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Autocomplete, Drawer, Group, Menu, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -26,7 +26,11 @@ import { UserLine } from './user-table.tsx';
 export function UserDrawer({ id, onClose }: { readonly id: number; onClose(): void }) {
   const text = useText();
   const isOpen = Number.isInteger(id) && id > 0;
-  const user = useApi('GET /api/user/{id}', { params: { id } }, { enabled: isOpen, retry: false });
+  const user = useApi(
+    'GET /api/user/{id}',
+    { params: { id }, search: { deleted: 'also' } },
+    { enabled: isOpen, retry: false },
+  );
   const isMissing = user.error?.status === 404;
   return (
     <Drawer
@@ -63,6 +67,7 @@ function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
           value={<Money units={user.unlimited_quota ? null : user.quota} />}
           {...(user.debt > 0 && { note: text.owes(format.money(user.debt)) })}
         />
+        {user.held_quota > 0 && <Figure label={text.words.reserved} value={<Money units={user.held_quota} />} />}
         <Figure label={text.used} value={<Money units={user.used_quota} />} />
         <Figure label={text.lastSignIn} value={<When at={user.last_login_at} none={text.neverSignedIn} />} />
       </div>
@@ -134,7 +139,7 @@ function Actions({ user, onDeleted }: { readonly user: User; onDeleted(): void }
   );
 }
 
-const GROUP = /^[\w.-]{1,64}$/;
+const GROUP = /^[\p{L}\p{M}\p{N}_.-]{1,64}$/u;
 
 /** Names, email, group, department, remark. */
 function UserProfile({ user }: { readonly user: User }) {
@@ -151,6 +156,7 @@ function UserProfile({ user }: { readonly user: User }) {
   const [form, setForm] = useState(before);
   const [department, setDepartment] = useState(departmentBefore);
   const refusal = useFormRefusal('username', 'display_name', 'email', 'group', 'remark');
+  const groups = useApi('GET /api/group/', undefined, { staleTime: 60_000 });
   const changed = Object.fromEntries(
     Object.entries(form).filter(([name, value]) => value.trim() !== before[name as keyof typeof before]),
   );
@@ -203,7 +209,16 @@ function UserProfile({ user }: { readonly user: User }) {
             {field('username', text.words.username)}
             {field('display_name', text.words.displayName)}
             {field('email', text.words.emailAddress, text.emailAbout)}
-            {field('group', text.group, text.groupAbout)}
+            <Autocomplete
+              label={text.group}
+              description={text.groupAbout}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
+              data={groups.data ?? []}
+              value={form.group}
+              onChange={(group) => setForm({ ...form, group })}
+              error={refusal.at('group')}
+              readOnly={why !== undefined}
+            />
             {field('remark', text.remark, text.remarkAbout)}
             <DepartmentSelect
               label={text.words.department}

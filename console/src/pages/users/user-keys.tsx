@@ -8,6 +8,7 @@ import { IconPlus } from '../../icons.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { GroupSelect } from '../../parts/group-select.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { GuardedButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { ShownOnce } from '../../parts/secret-fields.tsx';
@@ -46,10 +47,10 @@ export function UserKeys({ user }: { readonly user: User }) {
     {
       key: 'name',
       title: text.name,
-      cell: ({ name, key, status }) => (
+      cell: ({ name, key, status, group }) => (
         <>
           {name} <State tone={status === 1 ? 'good' : 'idle'}>{text.states[status]}</State>
-          <Small className="number">{key}</Small>
+          <Small className="number">{group === '' ? key : `${key} · ${group}`}</Small>
         </>
       ),
     },
@@ -164,13 +165,14 @@ function KeyForm({
   const { keys: text, save, words } = useText();
   const [name, setName] = useState('');
   const [units, setUnits] = useState<number | null>(of === undefined || of.unlimited_quota ? null : of.remain_quota);
-  const refusal = useFormRefusal('name', 'remain_quota');
+  const [group, setGroup] = useState(of?.group ?? '');
+  const refusal = useFormRefusal('name', 'remain_quota', 'group');
   const limit = units === null ? { unlimited_quota: true } : { unlimited_quota: false, remain_quota: units };
   const saving = useAction(
     () =>
       of === undefined
-        ? call('POST /api/token/', { body: { name: name.trim(), user_id: user.id, ...limit } })
-        : call('PUT /api/token/', { body: { id: of.id, ...limit } }),
+        ? call('POST /api/token/', { body: { name: name.trim(), user_id: user.id, group, ...limit } })
+        : call('PUT /api/token/', { body: { id: of.id, ...limit, ...(group !== of.group && { group }) } }),
     {
       changes: CHANGES,
       done(key) {
@@ -210,6 +212,7 @@ function KeyForm({
         error={refusal.at('remain_quota')}
         focused={of !== undefined}
       />
+      <GroupSelect value={group} onChange={setGroup} error={refusal.at('group')} />
     </DialogForm>
   );
 }

@@ -1,5 +1,5 @@
 /** Texts of the wallet page. */
-import { texts } from '../../text.ts';
+import { counted, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useText = texts({
@@ -139,7 +139,7 @@ export const useText = texts({
       'Renew it below, or ask an administrator. Without a plan, calls may be refused.',
       '请在下方续期，或联系管理员。没有套餐时，调用可能会被拒绝。',
     ],
-    forDays: [(days: string) => `for ${days} days`, (days: string) => `${days} 天`],
+    forDays: [(days: string) => `for ${counted(days, 'day')}`, (days: string) => `${days} 天`],
     notSold: ['assigned by administrators', '由管理员发放'],
     buyThe: [(plan: string) => `Buy plan ${plan}`, (plan: string) => `购买套餐 ${plan}`],
     extendThe: [(plan: string) => `Extend plan ${plan}`, (plan: string) => `续期套餐 ${plan}`],
@@ -150,7 +150,7 @@ export const useText = texts({
     nobodySells: ['This plan cannot be bought online. Ask an administrator.', '此套餐无法在线购买，请联系管理员。'],
     fromBalance: ['Your balance', '您的余额'],
     extends: [
-      (days: string) => `Your plan is extended by ${days} days.`,
+      (days: string) => `Your plan is extended by ${counted(days, 'day')}.`,
       (days: string) => `您的套餐将延长 ${days} 天。`,
     ],
     tooLittle: ['Insufficient balance.', '余额不足。'],
@@ -160,7 +160,7 @@ export const useText = texts({
   statement: {
     month: ['Statement of a month', '月度对账单'],
     days: ['Period', '时间范围'],
-    lastDays: [(days: string) => `${days} days`, (days: string) => `${days} 天`],
+    lastDays: [(days: string) => counted(days, 'day'), (days: string) => `${days} 天`],
     balance: ['Balance at the end of each day', '每日结束时的余额'],
     balanceAbout: ['Your balance at the end of each day', '您每日结束时的余额'],
     side: ['Chart', '图表'],

@@ -22,11 +22,24 @@ function bareRate(bytes: Buffer, at: number): number {
   return depth === 0 ? Number.POSITIVE_INFINITY : channels * hertz * Math.ceil(depth / 8);
 }
 
-/** Counts the bytes of audio received, not the declared length. */
+/** Chunks that have chunks inside, and the bytes before the first of them. A file of several recordings repeats the first. */
+const OPENED: Readonly<Record<string, number>> = { RIFF: FILE_HEAD, RF64: FILE_HEAD, wavl: FILE_HEAD };
+
+/** Counts the bytes of audio received in all `data` chunks, not the declared length. */
 function walkWave(): Walk {
   let bytesPerSecond = 0;
+  /** The seconds of recordings at other rates, and the bytes at this rate, in chunks before the current one. */
+  let earlier = 0;
+  let bytesBefore = 0;
   let soundAt: number | undefined;
   let promised = 0;
+  const inChunk = (passed: number): number =>
+    soundAt === undefined ? 0 : Math.min(promised, Math.max(0, passed - soundAt));
+  const endChunk = (place: number): void => {
+    bytesBefore += inChunk(place);
+    soundAt = undefined;
+  };
+  let hasSound = false;
   return {
     least: CHUNK_HEAD,
     look(bytes, at, place) {
@@ -35,17 +48,27 @@ function walkWave(): Walk {
       const size = bytes.readUInt32LE(at + 4);
       if (name === 'fmt ') {
         if (bytes.length - at < FORMAT) return -FORMAT;
+        endChunk(place);
+        if (bytesPerSecond > 0) {
+          earlier += bytesBefore / bytesPerSecond;
+          bytesBefore = 0;
+        }
         bytesPerSecond = Math.min(bytes.readUInt32LE(at + 16), bareRate(bytes, at + CHUNK_HEAD));
-      } else if (name === 'data' && soundAt === undefined) {
+      } else if (name === 'data') {
+        endChunk(place);
+        hasSound = true;
         soundAt = place + CHUNK_HEAD;
         promised = size === 0 || size >= UNKNOWN ? Number.POSITIVE_INFINITY : size;
-        return CHUNK_HEAD + promised;
+        return CHUNK_HEAD + promised + (promised % 2 === 1 ? 1 : 0);
       }
-      return CHUNK_HEAD + size + (size % 2);
+      const isList = name === 'LIST';
+      if (isList && bytes.length - at < FILE_HEAD) return -FILE_HEAD;
+      const opened = OPENED[isList ? bytes.toString('latin1', at + CHUNK_HEAD, at + FILE_HEAD) : name];
+      return opened ?? CHUNK_HEAD + size + (size % 2);
     },
     seconds(passed) {
-      if (soundAt === undefined || bytesPerSecond === 0) return undefined;
-      return Math.min(promised, Math.max(0, passed - soundAt)) / bytesPerSecond;
+      if (!hasSound || bytesPerSecond === 0) return undefined;
+      return earlier + (bytesBefore + inChunk(passed)) / bytesPerSecond;
     },
   };
 }

@@ -2,11 +2,13 @@
 import type { Walk } from './walker.ts';
 
 /** Container boxes whose content is parsed, too. */
-const OPENED = new Set(['moov', 'trak', 'mdia', 'mvex', 'moof', 'traf']);
+const OPENED = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf']);
 const BOX_HEAD = 8;
 const LARGE_BOX_HEAD = 16;
 /** Bytes needed of the boxes that are read. */
-const READ: Readonly<Record<string, number>> = { tkhd: 36, mdhd: 44, trex: 24, tfhd: 32, trun: 16 };
+const READ: Readonly<Record<string, number>> = { tkhd: 36, mdhd: 44, trex: 24, tfhd: 32, trun: 16, stts: 8 };
+/** Boxes that are read as a whole: the samples of a fragment, and those of a track. */
+const WHOLE = new Set(['trun', 'stts']);
 /** Maximum samples of a fragment; recorders do not write more. */
 const MAX_RUN = 256 * 1_024;
 const MAX_TRACKS = 64;
@@ -24,7 +26,7 @@ const EACH_OTHERS = [0x200, 0x400, 0x800];
 interface Track {
   /** Time units per second. */
   perSecond: number;
-  /** In seconds, from the header. */
+  /** In seconds, from the header or the table of samples, whichever is more. */
   declared: number;
   /** Default duration of a sample, in time units. */
   usual: number;
@@ -57,7 +59,10 @@ export function walkMp4(): Walk {
       case 'mdhd':
         if (current === undefined) return;
         current.perSecond = box.readUInt32BE(isLong ? 20 : 12);
-        current.declared = secondsOf(declaredDuration(box, isLong), current);
+        current.declared = Math.max(current.declared, secondsOf(declaredDuration(box, isLong), current));
+        return;
+      case 'stts':
+        if (current !== undefined) current.declared = Math.max(current.declared, secondsOf(samplesIn(box), current));
         return;
       case 'trex':
         trackOf(box.readUInt32BE(4)).usual = box.readUInt32BE(12);
@@ -88,8 +93,8 @@ export function walkMp4(): Walk {
       if (size < head) return 0;
       if (OPENED.has(name)) return head;
       const least = READ[name];
-      if (least === undefined || (name === 'trun' && size > MAX_RUN)) return size;
-      const needed = head + Math.max(least, name === 'trun' ? size - head : 0);
+      if (least === undefined || (WHOLE.has(name) && size > MAX_RUN)) return size;
+      const needed = head + Math.max(least, WHOLE.has(name) ? size - head : 0);
       if (bytes.length - at < needed) return -needed;
       read(name, bytes.subarray(at + head, at + needed));
       return size;
@@ -110,6 +115,16 @@ function secondsOf(units: number, { perSecond }: Track): number {
 function declaredDuration(box: Buffer, isLong: boolean): number {
   const declared = isLong ? Number(box.readBigUInt64BE(24)) : box.readUInt32BE(16);
   return declared >= (isLong ? 2 ** 63 : 0xffff_ffff) ? 0 : declared;
+}
+
+/** The duration of the samples of a track, in time units: how many of them have each duration. */
+function samplesIn(box: Buffer): number {
+  const count = box.readUInt32BE(4);
+  let units = 0;
+  for (let i = 0, at = 8; i < count && at + 8 <= box.length; i++, at += 8) {
+    units += box.readUInt32BE(at) * box.readUInt32BE(at + 4);
+  }
+  return units;
 }
 
 /** The duration of the samples of a run, in time units. */

@@ -27,6 +27,9 @@ interface Frame {
 
 const SYNC = Buffer.from([0xff]);
 const TAG_HEAD = 10;
+/** The length of a tag at the end of a file (ID3v1), and of the head of an APE tag. More audio may follow either. */
+const OLD_TAG = 128;
+const APE_HEAD = 32;
 
 /** Counts frames. A frame that is not followed by another one is ignored: any bytes can look like a frame header by chance. */
 export function walkMpeg(): Walk {
@@ -37,7 +40,7 @@ export function walkMpeg(): Walk {
   return {
     least: 7,
     mark: SYNC,
-    look(bytes, at, place) {
+    look(bytes, at) {
       const frame = frameAt(bytes, at);
       if (frame !== undefined) {
         seconds += last;
@@ -45,12 +48,14 @@ export function walkMpeg(): Walk {
         return frame.length;
       }
       const name = bytes[at] === SYNC[0] ? '' : bytes.toString('latin1', at, at + 4);
-      if (place === 0 && name.startsWith('ID3')) {
+      if (name.startsWith('ID3')) {
         return bytes.length - at < TAG_HEAD ? -TAG_HEAD : tagLength(bytes, at);
       }
       // Audio of another format may follow the same kind of tag.
       isOther ||= name === 'fLaC' && seconds + last === 0;
-      if (isOther || name.startsWith('TAG') || name === 'APET') return Number.POSITIVE_INFINITY;
+      if (isOther) return Number.POSITIVE_INFINITY;
+      if (name.startsWith('TAG')) return OLD_TAG;
+      if (name === 'APET') return APE_HEAD;
       last = 0;
       return 0;
     },

@@ -10,19 +10,25 @@ const FIRST_PAGE = 2;
 /** Granule position of a page in which no packet ends. */
 const NO_SAMPLE = 0xffff_ffff_ffff_ffffn;
 
-/** An audio stream. If several streams follow each other, each counts from its own start. */
+/**
+ * An audio stream. If several streams follow each other, each counts from its own start; of streams that begin together, the longest counts.
+ */
 interface Stream {
-  readonly serial: number;
   readonly hertz: number;
   /** Samples to skip at the start. */
   readonly early: number;
+  /** The latest sample, in seconds. */
+  last: number;
 }
+
+const MAX_STREAMS = 64;
 
 /** Reads the granule positions of audio streams. */
 export function walkOgg(): Walk {
-  let stream: Stream | undefined;
+  /** By serial number. */
+  let together = new Map<number, Stream>();
   let before = 0;
-  let last = 0;
+  const longest = (): number => Math.max(0, ...[...together.values()].map(({ last }) => last));
   return {
     least: PAGE_HEAD,
     mark: MARK,
@@ -37,32 +43,35 @@ export function walkOgg(): Walk {
       if (isFirst) {
         const needed = PAGE_HEAD + segments + Math.min(length, IDENTITY);
         if (bytes.length - at < needed) return -needed;
-        const identity = identityOf(bytes.subarray(at + PAGE_HEAD + segments, at + needed), serial);
-        if (identity !== undefined) {
-          before += last;
-          last = 0;
-          stream = identity;
+        const stream = streamOf(bytes.subarray(at + PAGE_HEAD + segments, at + needed));
+        if (stream !== undefined) {
+          if (longest() > 0 || together.size === MAX_STREAMS) {
+            before += longest();
+            together = new Map();
+          }
+          together.set(serial, stream);
         }
       }
       const sample = bytes.readBigUInt64LE(at + 6);
-      if (stream?.serial === serial && sample !== NO_SAMPLE) {
-        last = Math.max(0, Number(sample) - stream.early) / stream.hertz;
+      const stream = together.get(serial);
+      if (stream !== undefined && sample !== NO_SAMPLE) {
+        stream.last = Math.max(stream.last, (Number(sample) - stream.early) / stream.hertz);
       }
       return PAGE_HEAD + segments + length;
     },
-    seconds: () => (stream === undefined ? undefined : before + last),
+    seconds: () => (together.size === 0 ? undefined : before + longest()),
   };
 }
 
 /** The audio stream that starts with this packet; undefined if it is not audio. */
-function identityOf(packet: Buffer, serial: number): Stream | undefined {
+function streamOf(packet: Buffer): Stream | undefined {
   const name = packet.toString('latin1', 0, 8);
   if (packet.length >= 12 && name === 'OpusHead') {
-    return { serial, hertz: 48_000, early: packet.readUInt16LE(10) };
+    return { hertz: 48_000, early: packet.readUInt16LE(10), last: 0 };
   }
   if (packet.length < IDENTITY_LEAST) return undefined;
   const hertz = hertzIn(packet, name);
-  return hertz > 0 ? { serial, hertz, early: 0 } : undefined;
+  return hertz > 0 ? { hertz, early: 0, last: 0 } : undefined;
 }
 
 /** Samples per second; 0 if it is not audio. */

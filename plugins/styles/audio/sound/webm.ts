@@ -26,6 +26,13 @@ export function walkWebm(): Walk {
   let latest: number | undefined;
   /** The difference between the last two timestamps. */
   let between = 0;
+  /** The seconds of recordings that came before in the same file. */
+  let before = 0;
+  const soFar = (): number => {
+    if (latest === undefined) return 0;
+    const second = 1_000_000_000 / unit;
+    return Math.max(0, latest / second) + Math.min(between / second, LONGEST_BLOCK);
+  };
   return {
     least: 16,
     look(bytes, at) {
@@ -33,6 +40,10 @@ export function walkWebm(): Walk {
       const size = id && numberAt(bytes, at + id.length, 8, false);
       if (id === undefined || size === undefined) return 0;
       const head = id.length + size.length;
+      if (id.value === SEGMENT && latest !== undefined) {
+        before += soFar();
+        [clusterTime, latest, between] = [0, undefined, 0];
+      }
       // Streaming encoders write elements of unknown size.
       if (OPENED.has(id.value) || size.isOpen) return head;
       if (size.value <= 8 && (id.value === TIME_UNIT || id.value === CLUSTER_TIME)) {
@@ -52,9 +63,8 @@ export function walkWebm(): Walk {
       return head + size.value;
     },
     seconds() {
-      if (latest === undefined) return undefined;
-      const second = 1_000_000_000 / unit;
-      return Math.max(0, latest / second) + Math.min(between / second, LONGEST_BLOCK);
+      const seconds = before + soFar();
+      return seconds > 0 || latest !== undefined ? seconds : undefined;
     },
   };
 }

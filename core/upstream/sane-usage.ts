@@ -1,8 +1,11 @@
-/** Corrects reported usage: a count of a vendor need not be a whole number, and its parts need not add up. */
-import type { Images, Usage } from '../../core/contracts/call.ts';
-import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/rates.ts';
-import type { Uses } from '../../core/contracts/uses.ts';
-import { NO_TOKENS } from '../../core/translation/index.ts';
+/**
+ * Corrects reported usage where it enters the gateway: a count of a vendor need not be a whole number, may be absurd, and its parts need not
+ * add up. Everything that reads the usage of a call (prices, records, limits, telemetry, events) reads the corrected one.
+ */
+import type { Images, Usage } from '../contracts/call.ts';
+import { RATE_NAMES, RATES, type Rate } from '../contracts/rates.ts';
+import type { Uses } from '../contracts/uses.ts';
+import { NO_TOKENS } from '../usage.ts';
 
 /**
  * More tokens, or characters, than any call can have; a higher count is cut to this. It keeps every charge for tokens within 64

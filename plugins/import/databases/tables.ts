@@ -1,0 +1,99 @@
+/** Makes a `Database` of the few queries in which the kinds of databases differ. */
+import type { Database, EachOptions } from '../databases.ts';
+import type { Row } from '../values.ts';
+
+/** Rows of one query: large enough that the queries do not count, small enough for memory and for others that wait. */
+const PAGE = 500;
+
+/** What a kind of database is asked. Names are those of tables and columns that it has. */
+export interface Queries {
+  /** The tables, in order. */
+  tables(): Promise<readonly string[]>;
+  count(table: string): Promise<number>;
+  /** The columns of a table, in order, and those of its primary key; none if there is no such table. */
+  columns(table: string): Promise<{ readonly all: readonly string[]; readonly key: readonly string[] }>;
+  /** All columns of a table; `tail` begins with WHERE, ORDER BY or LIMIT and has `?` for each value. */
+  select(table: string, tail: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** A name as the database quotes it. */
+  quote(name: string): string;
+  close(): Promise<void>;
+}
+
+/** The database of these queries. */
+export function databaseOf({ quote, ...ask }: Queries): Database {
+  const read = new Set<string>();
+  const columnsOf = new Map<string, ReturnType<Queries['columns']>>();
+  const columns = (table: string): ReturnType<Queries['columns']> => {
+    const asked = columnsOf.get(table) ?? ask.columns(table);
+    columnsOf.set(table, asked);
+    return asked;
+  };
+
+  async function* each(table: string, { newest, by }: EachOptions = {}): AsyncIterable<Row> {
+    const { all, key } = await columns(table);
+    if (all.length === 0) return;
+    read.add(table);
+    const ids = all.includes('id') ? ['id'] : key;
+    const order = by !== undefined && all.includes(by) ? [by, ...ids.filter((name) => name !== by)] : ids;
+    const direction = newest === undefined ? '' : ' DESC';
+    const sorted = order.length === 0 ? '' : ` ORDER BY ${order.map((name) => quote(name) + direction).join(', ')}`;
+    // A page begins behind the last row, which needs an order in which no two rows are equal and no value is missing.
+    const isExact = ids.length > 0 && (by === undefined || order === ids);
+    let last: Row | undefined;
+    for (let at = 0; ; ) {
+      const most = Math.min(PAGE, (newest ?? Number.POSITIVE_INFINITY) - at);
+      if (most <= 0) return;
+      const isNext = isExact && last !== undefined;
+      const behind = isNext
+        ? ` WHERE (${order.map(quote).join(', ')}) ${newest === undefined ? '>' : '<'} (${order.map(() => '?').join(', ')})`
+        : '';
+      const offset = !isExact && at > 0 ? ` OFFSET ${at}` : '';
+      const rows = await ask.select(
+        table,
+        `${behind}${sorted} LIMIT ${most}${offset}`,
+        isNext ? order.map((name) => last![name]) : [],
+      );
+      yield* rows;
+      at += rows.length;
+      last = rows.at(-1);
+      if (rows.length < most) return;
+      // A gateway that imports goes on serving calls.
+      await new Promise<void>((done) => setImmediate(done));
+    }
+  }
+
+  async function tables(): Promise<ReadonlyMap<string, number>> {
+    const counts: [string, number][] = [];
+    for (const name of await ask.tables()) counts.push([name, await ask.count(name)]);
+    return new Map(counts);
+  }
+
+  return {
+    tables,
+    columns: async (table) => (await columns(table)).all,
+    async rows(table) {
+      if ((await columns(table)).all.length === 0) return undefined;
+      const rows: Row[] = [];
+      for await (const row of each(table)) rows.push(row);
+      read.add(table);
+      return rows;
+    },
+    each,
+    async unread(known = []) {
+      const names = new Set([...read, ...known]);
+      return new Map([...(await tables())].filter(([name, rows]) => rows > 0 && !names.has(name)));
+    },
+    close: ask.close,
+  };
+}
+
+/** Bytes as a text, as PostgreSQL writes them. */
+export function bytesText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString('hex')}`;
+}
+
+/** An integer as a number, or beyond 2^53 as a text. */
+export function integerOf(text: string): number | string {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : text;
+}
