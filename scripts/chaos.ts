@@ -61,6 +61,7 @@ async function failAgainAndAgain(): Promise<boolean> {
   say(
     `took ${Math.round(seconds)} s; again with: npm run chaos -- --gateways ${gateways} --rounds ${rounds} --seed ${seed}`,
   );
+  for (const { kind, text } of report.violations.slice(0, 50)) process.stderr.write(`${kind}: ${text}\n`);
   return report.violations.length === 0;
 }
 

@@ -84,7 +84,7 @@ export default definePlugin({
     const state = host.lasting({ name: 'models.health', version: 1, make: createHealthState });
     const health = createHealth(state, host);
     const savedHealth = createSavedHealth(host, state);
-    const budget = host.lasting({ name: 'models.budget', version: 1, make: createRetryBudget });
+    const budget = host.lasting({ name: 'models.budget', version: 2, make: createRetryBudget });
     const recentNamed = (topic: string): SharedRecent =>
       shareRecent(host.lasting({ name: topic, version: 1, make: () => createRecent(host.clock) }), topic, host);
     const byModel = recentNamed('models.recent');

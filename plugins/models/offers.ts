@@ -63,7 +63,7 @@ export function createOffers(tools: OfferTools) {
     /** Available targets, one at a time; pulling one counts as trying it. `ordered`: what other plugins make of their order. */
     pull(x: Known, style: StyleName, ordered: Ordered): Iterable<Offer> {
       const servers = serversOf(x, style);
-      const budgetEntry = budget.enter();
+      const budgetEntry = budget.enter(() => hasAnswer(x));
       const begun: Offer[] = [];
       x.defer(() => {
         for (const offer of begun) tools.health.release(offer);
@@ -146,6 +146,12 @@ function* choose(
   health.begin(soonest, x);
   begun.push(soonest);
   yield soonest;
+}
+
+/** Whether the latest attempt has begun to answer, and did not fail. */
+function hasAnswer({ attempts }: Known): boolean {
+  const attempt = attempts.at(-1);
+  return attempt?.firstByteMs !== undefined && attempt.failure === undefined;
 }
 
 /** Whether a vendor refused a request that another key may be able to serve: after other refusals, no offer is pulled. */

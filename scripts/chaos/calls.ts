@@ -29,6 +29,8 @@ export interface Call {
   /** The `x-request-id` of its answer, once the client has the head. */
   id: string | undefined;
   status: number | undefined;
+  /** The body of a complete answer that is no success, to say what happened. */
+  told: string | undefined;
   /** The client has the end of the answer: the whole body, or `[DONE]`. */
   complete: boolean;
   /** The client disconnected on purpose. */
@@ -60,6 +62,7 @@ export function nextCall(number: number, customers: number, random: Random, gate
     leavesAfterMs: random.next() < 0.15 ? random.between(0, 60) : undefined,
     id: undefined,
     status: undefined,
+    told: undefined,
     complete: false,
     left: false,
     shown: undefined,

@@ -64,6 +64,7 @@ export function makeCall(call: Call, port: number, key: string, agent: Agent): P
 /** Records a complete answer and its usage. */
 function seen(call: Call, text: string): void {
   call.complete = true;
+  if (call.status !== 200) call.told = text;
   const usage = /"usage":\{"prompt_tokens":(\d+),"completion_tokens":(\d+)/.exec(text);
   if (usage !== null) call.shown = { prompt: Number(usage[1]), completion: Number(usage[2]) };
 }

@@ -228,7 +228,7 @@ function wronged(calls: readonly Call[], fault: Fault, cluster: Cluster): readon
       return [{ kind: 'refused', text: `${what} was refused for quota, of which there is plenty; ${fault.name}` }];
     }
     if (isHurt(call, fault, cluster) || isGood(call)) return [];
-    const end = call.complete ? `was answered ${call.status}` : `broke off (status ${call.status})`;
+    const end = call.complete ? `was answered ${call.status} ${call.told}` : `broke off (status ${call.status})`;
     return [{ kind: 'cut', text: `${what} ${end}, though it was the ${fault.name}` }];
   });
 }
@@ -277,7 +277,7 @@ async function unservedProbes(
       calls.push(call);
       await makeCall(call, port, keys[call.number % keys.length]!, agent);
       if (call.complete && call.status === 200) continue;
-      const answer = call.complete ? `answered ${call.status}` : 'broken off';
+      const answer = call.complete ? `answered ${call.status} ${call.told}` : 'broken off';
       found.push({
         kind: 'refused',
         text: `call ${call.number} at ${at} was ${answer}: ${name} had ${left.get(accountId)} left`,

@@ -249,26 +249,26 @@ describe('how often is tried', () => {
     }
   });
 
-  it('is less when many have to try again: three at a time, or a fifth of all', async () => {
+  it('is less when many have to try again: ten at a time, or a fifth of all', async () => {
     const bench = await stand(2);
     try {
       const { gateway, vendors } = bench;
       const [main, spare] = vendors as [FakeVendor, FakeVendor];
       main.always([hold('together'), ...errorAnswer(500)]);
       spare.always([hold('spare'), ...wholeAnswer()]);
-      const calls = Array.from({ length: 5 }, () => gateway.chat({}));
-      await main.waitFor(5);
+      const calls = Array.from({ length: 12 }, () => gateway.chat({}));
+      await main.waitFor(12);
       main.release('together');
       const done: number[] = [];
       for (const call of calls) void call.then(({ status }) => done.push(status));
-      await spare.waitFor(3);
+      await spare.waitFor(10);
       // The two that may not try again are through before anybody else is.
       await Promise.race(calls);
       spare.release('spare');
       const answers = await Promise.all(calls);
       assert.deepEqual(done.slice(0, 2), [502, 502]);
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 502, 502]);
-      assert.equal(spare.requests.length, 3);
+      assert.equal(answers.filter(({ status }) => status === 200).length, 10);
+      assert.equal(spare.requests.length, 10);
       const refused = answers.filter(({ status }) => status === 502).map((answer) => bench.recordOf(answer));
       assert.deepEqual(
         refused.map(({ other }) => other.retries),

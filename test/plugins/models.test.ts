@@ -24,7 +24,7 @@ import {
 } from '../../core/plugin.ts';
 import { durationMs } from '../../core/sdk.ts';
 import { layQuirks, packOpaque, type SomeQuirks } from '../../core/translation/index.ts';
-import { createRetryBudget } from '../../plugins/models/budget.ts';
+import { type BudgetEntry, createRetryBudget, type RetryBudget } from '../../plugins/models/budget.ts';
 import { inOrder } from '../../plugins/models/choose.ts';
 import { createHealth } from '../../plugins/models/health.ts';
 import { createHealthState, type HealthState } from '../../plugins/models/health-state.ts';
@@ -767,22 +767,22 @@ describe('offers', () => {
   it('end with a note when the retry budget is used up, and go on when it is free again', async () => {
     const { parts } = await started({ channels: [alpha('a'), alpha('b')], models: { m: { from: ['a', 'b'] } } });
     const retrying = [];
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 10; i++) {
       const one = await call(parts, 'm');
       assert.notEqual(one.next(), undefined);
       one.went('refused');
       assert.notEqual(one.next(), undefined);
       retrying.push(one);
     }
-    const fourth = await call(parts, 'm');
-    assert.notEqual(fourth.next(), undefined);
-    assert.equal(fourth.next(), undefined);
-    assert.deepEqual(fourth.x.notes, { retries: 'retry budget used up' });
+    const refused = await call(parts, 'm');
+    assert.notEqual(refused.next(), undefined);
+    assert.equal(refused.next(), undefined);
+    assert.deepEqual(refused.x.notes, { retries: 'retry budget used up' });
     await retrying[0]!.end();
-    const fifth = await call(parts, 'm');
-    assert.notEqual(fifth.next(), undefined);
-    assert.notEqual(fifth.next(), undefined);
-    assert.deepEqual(fifth.x.notes, {});
+    const later = await call(parts, 'm');
+    assert.notEqual(later.next(), undefined);
+    assert.notEqual(later.next(), undefined);
+    assert.deepEqual(later.x.notes, {});
   });
 
   it('take no notice of a client that leaves', async () => {
@@ -1090,32 +1090,37 @@ describe('offers to clients of another style', () => {
 });
 
 describe('the retry budget', () => {
-  it('lets three retry whatever the traffic', () => {
-    const budget = createRetryBudget();
-    const seats = Array.from({ length: 10 }, () => budget.enter());
-    assert.equal(seats.filter((seat) => seat.retry()).length, 3);
+  const enter = (budget: RetryBudget, count: number): readonly BudgetEntry[] =>
+    Array.from({ length: count }, () => budget.enter(() => false));
+
+  it('lets ten retry whatever the traffic', () => {
+    const entries = enter(createRetryBudget(), 20);
+    assert.equal(entries.filter((entry) => entry.retry()).length, 10);
   });
 
-  it('lets a fifth of the exchanges in flight retry, and no more', () => {
-    const budget = createRetryBudget();
-    const seats = Array.from({ length: 109 }, () => budget.enter());
-    assert.equal(seats.filter((seat) => seat.retry()).length, 21);
+  it('lets a fifth of the requests in flight retry, and no more', () => {
+    const entries = enter(createRetryBudget(), 109);
+    assert.equal(entries.filter((entry) => entry.retry()).length, 21);
   });
 
-  it('counts an exchange once, however often it retries and leaves', () => {
-    const budget = createRetryBudget();
-    const [first, ...others] = Array.from({ length: 5 }, () => budget.enter());
+  it('counts a request once, however often it retries and leaves', () => {
+    const [first, ...others] = enter(createRetryBudget(), 12);
     for (let i = 0; i < 5; i++) assert.equal(first!.retry(), true);
-    assert.deepEqual(
-      others.map((seat) => seat.retry()),
-      [true, true, false, false],
-    );
+    assert.equal(others.filter((entry) => entry.retry()).length, 9);
     first!.leave();
     first!.leave();
-    assert.deepEqual(
-      others.map((seat) => seat.retry()),
-      [true, true, true, false],
-    );
+    assert.equal(others.filter((entry) => entry.retry()).length, 10);
+  });
+
+  it('does not count a request whose answer has begun: its stream may take minutes', () => {
+    const budget = createRetryBudget();
+    let isAnswered = false;
+    const streams = Array.from({ length: 10 }, () => budget.enter(() => isAnswered));
+    assert.equal(streams.every((stream) => stream.retry()), true);
+    const [next] = enter(budget, 1);
+    assert.equal(next!.retry(), false);
+    isAnswered = true;
+    assert.equal(next!.retry(), true);
   });
 });
 
