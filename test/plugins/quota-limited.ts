@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type Layer, MICRO } from '../../core/contracts/ledger.ts';
 import {
   ACCOUNT,
+  admitted,
   callingNow,
   department,
   type Exchange,
@@ -85,16 +86,16 @@ export async function rushAt(
   through: number,
   code: string,
 ): Promise<void> {
-  const calls = Array.from({ length: count }, () => callingNow(world, 'flat', 1, { identity }));
-  const results = await Promise.allSettled(calls.map((x) => run.admit(x)));
-  const admitted = calls.filter((_, i) => results[i]!.status === 'fulfilled');
-  assert.equal(admitted.length, through);
+  const one = (): Promise<Exchange> => admitted(run, () => callingNow(world, 'flat', 1, { identity }));
+  const results = await Promise.allSettled(Array.from({ length: count }, one));
+  const calls = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  assert.equal(calls.length, through);
   for (const result of results) if (result.status === 'rejected') refusedWith(code)(result.reason);
   await settled(world.store);
   const { granted, used, held } = await world.balance(bucket);
   assert.equal(granted - used - held, 0n);
   assert.deepEqual(await world.faults(run), {});
-  for (const x of admitted) assert.equal(await run.settle(ended(x, 'failed')), undefined);
+  for (const x of calls) assert.equal(await run.settle(ended(x, 'failed')), undefined);
   assert.equal((await world.balance(bucket)).held, 0n);
   assert.deepEqual(await world.faults(run), {});
 }

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog, type Model } from '../../core/contracts/catalog.ts';
@@ -32,7 +33,7 @@ import type {
   Step,
   Usage,
 } from '../../core/plugin.ts';
-import { GatewayError, refuse } from '../../core/plugin.ts';
+import { GatewayError, refuse, StoreUnavailable } from '../../core/plugin.ts';
 import { checkValue } from '../../core/sdk.ts';
 import { migrate, openStore, type TableOwner } from '../../core/store.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
@@ -481,6 +482,20 @@ export const refusedWith =
     assert.deepEqual([error.status, error.code], [status, code]);
     return true;
   };
+
+/** Admits a call, and returns it; made again while the store is behind: how fast this machine commits is not what is tested. */
+export async function admitted(run: Run, make: () => Exchange): Promise<Exchange> {
+  for (;;) {
+    const x = make();
+    try {
+      await run.admit(x);
+      return x;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await setTimeout(10);
+    }
+  }
+}
 
 /** Runs a test in a world of its own, whose ledger must add up afterwards. */
 export function inWorld(

@@ -11,6 +11,7 @@ import { isOnPostgres } from '../kit/postgres.ts';
 import { damageRows } from '../kit/rows.ts';
 import {
   ACCOUNT,
+  admitted,
   CHANNEL,
   calling,
   type Exchange,
@@ -35,7 +36,9 @@ describe('holding', () => {
       `2,000 calls at once over an ${who}'s balance of ten let exactly ten through`.replace('an key', 'a key'),
       inWorld(account, key, async (world) => {
         const run = await world.run();
-        const results = await Promise.allSettled(Array.from({ length: 2_000 }, () => run.admit(calling('flat', 1))));
+        const results = await Promise.allSettled(
+          Array.from({ length: 2_000 }, () => admitted(run, () => calling('flat', 1))),
+        );
         const refusals = results.filter((result) => result.status === 'rejected');
         assert.equal(refusals.length, 1_990);
         for (const { reason } of refusals) refusedWith(code)(reason);
@@ -552,8 +555,7 @@ describe('a crash', () => {
       const first = await world.run('boot-1');
       await Promise.all(
         Array.from({ length: 1_201 }, async () => {
-          const x = calling('flat', 1);
-          await first.admit(x);
+          const x = await admitted(first, () => calling('flat', 1));
           ended(x, 'served', 1);
           x.outcome = undefined;
         }),
