@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { Json, JsonObject } from '../../core/plugin.ts';
+import { type Decimal, decimalText } from '../../core/sdk.ts';
 import {
   type ForeignChannel,
   type ForeignGroup,
@@ -96,15 +97,16 @@ function priceEntry(price: ForeignPrice): JsonObject {
   return Object.fromEntries(Object.entries(price).map(([field, value]) => [field, numberOf(value, field)]));
 }
 
-/** A factor in millionths as a number: the nearest double of a fraction with six places prints as that fraction. */
-const factorOf = (ppm: number): number => ppm / 1_000_000;
+const factorNumber = (factor: Decimal): number => Number(decimalText(factor));
 
-function groupEntry({ channels, factorPpm, factors, of, for: users }: ForeignGroup): JsonObject {
+function groupEntry({ channels, factor, factors, of, for: users }: ForeignGroup): JsonObject {
   return {
     ...(of === undefined ? { channels: [...(channels ?? [])] } : { of: of.map(literal) }),
-    ...(factorPpm !== 1_000_000 && { factor: factorOf(factorPpm) }),
+    ...(factor !== undefined && factorNumber(factor) !== 1 && { factor: factorNumber(factor) }),
     ...(factors !== undefined &&
-      factors.size > 0 && { factors: Object.fromEntries([...factors].map(([name, ppm]) => [name, factorOf(ppm)])) }),
+      factors.size > 0 && {
+        factors: Object.fromEntries([...factors].map(([name, each]) => [name, factorNumber(each)])),
+      }),
     ...(users !== undefined && { for: [...users] }),
   };
 }

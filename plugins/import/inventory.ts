@@ -5,6 +5,7 @@
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { KeyLimit } from '../../core/contracts/keys.ts';
 import type { Rate } from '../../core/contracts/rates.ts';
+import type { Decimal } from '../../core/sdk.ts';
 
 /** The programs that can be imported. */
 export type Program = 'litellm' | 'new-api' | 'one-api' | 'one-hub';
@@ -13,8 +14,6 @@ export type Program = 'litellm' | 'new-api' | 'one-api' | 'one-hub';
 export interface ForeignDepartment {
   readonly id: string;
   readonly name: string;
-  /** Price factor in millionths. */
-  readonly factorPpm?: number;
   readonly budget?: bigint;
   readonly monthlyBudget?: bigint;
   readonly enabled: boolean;
@@ -25,10 +24,10 @@ export interface ForeignGroup {
   readonly name: string;
   /** The channels that its keys reach, by their names in `channels`; undefined: it has `of`. */
   readonly channels?: readonly string[];
-  /** Price factor in millionths, rounded up. */
-  readonly factorPpm: number;
+  /** The part of the price that its calls cost; default: 1. */
+  readonly factor?: Decimal | undefined;
   /** Another factor for accounts of a group, by that group. */
-  readonly factors?: ReadonlyMap<string, number>;
+  readonly factors?: ReadonlyMap<string, Decimal>;
   /** The groups it stands for: the first of them that serves the model (`auto` of new-api). */
   readonly of?: readonly string[];
   /** The groups of accounts whose users may choose it for their keys; empty: none. */
@@ -315,9 +314,9 @@ export interface ForeignUsage {
   readonly unit?: bigint | undefined;
   /** The prices that the row itself says it was computed with, in words, to tell a cause: `model ratio 3, completion ratio 2.5`. */
   readonly rates?: string | undefined;
-  /** Whether a price, and a factor in millionths, are those that the row says; undefined: it says none. */
+  /** Whether a price, and a factor, are those that the row says; undefined: it says none. */
   readonly says?:
-    | { readonly price: (price: ForeignPrice) => boolean; readonly factor: (factorPpm: number) => boolean }
+    | { readonly price: (price: ForeignPrice) => boolean; readonly factor: (factor: number) => boolean }
     | undefined;
   /** Why it cannot be computed again; undefined: it can. */
   readonly unknown?: string | undefined;

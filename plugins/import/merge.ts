@@ -336,7 +336,7 @@ function groupsOf(
   ];
   const groups =
     given.groups.length === 0 && hasCallers && isComplete && isApart
-      ? [{ name: DEFAULT_GROUP, channels: all, factorPpm: 1_000_000 }]
+      ? [{ name: DEFAULT_GROUP, channels: all }]
       : given.groups;
   if (groups.length === 0) return { inventory: given, added: [], notes };
 

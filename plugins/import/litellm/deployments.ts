@@ -26,8 +26,6 @@ const VARIABLE = /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/;
 const AZURE_PATH = '/openai/deployments/{model}';
 /** The group of accounts without another one. */
 const DEFAULT_GROUP = 'default';
-/** Everything is a millionth. */
-const NO_FACTOR = 1_000_000;
 
 /** The styles of channels of servers with OpenAI's API, by `mode` of a deployment, where they are not the usual ones. */
 const STYLES: Readonly<Record<string, readonly string[]>> = {
@@ -203,7 +201,6 @@ export function readDeployments(deployments: readonly Deployment[], around: Surr
     return {
       name: team === undefined ? DEFAULT_GROUP : groupOf.get(team)!,
       channels: reached.map(({ channel }) => channel.name),
-      factorPpm: NO_FACTOR,
     };
   });
   return {

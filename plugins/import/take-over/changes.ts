@@ -167,22 +167,17 @@ export function compareDepartment(run: Run, department: ForeignDepartment, befor
             return write((along) => departments.addToBudget(id, BigInt(is) - BigInt(was), along));
           }
           const own: Json =
-            field === 'factor'
-              ? here.factorPpm
-              : field === 'budget' || field === 'monthlyBudget'
-                ? amountText(here[field])
-                : (here[field as 'name' | 'enabled'] ?? null);
-          const usual = field === 'factor' ? (was ?? 1_000_000) : was;
-          if (!isSame(own, usual)) return isSame(own, is) ? update.same(field) : update.conflict(field, CHANGED_HERE);
+            field === 'budget' || field === 'monthlyBudget'
+              ? amountText(here[field])
+              : (here[field as 'name' | 'enabled'] ?? null);
+          if (!isSame(own, was)) return isSame(own, is) ? update.same(field) : update.conflict(field, CHANGED_HERE);
           const amount = typeof is === 'string' && field !== 'name' ? BigInt(is) : null;
           const changes =
             field === 'name'
               ? { name: String(is) }
               : field === 'enabled'
                 ? { enabled: is === true }
-                : field === 'factor'
-                  ? { factorPpm: typeof is === 'number' ? is : 1_000_000 }
-                  : { [field]: amount };
+                : { [field]: amount };
           return write((along) => departments.change(id, changes, along));
         });
       }
