@@ -112,7 +112,6 @@ function groupEntry({ channels, factor, factors, of, for: users }: ForeignGroup)
 }
 
 function settingValue(value: Setting, refer: Refer): Json {
-  if (value instanceof Variable) return `\${${value.name}}${literal(value.suffix)}`;
   if (value instanceof Secret) return refer(value);
   if (value instanceof Variable) return `\${${value.name}}${literal(value.suffix)}`;
   if (typeof value === 'string') return literal(value);

@@ -5,6 +5,7 @@
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { KeyLimit } from '../../core/contracts/keys.ts';
 import type { Rate } from '../../core/contracts/rates.ts';
+import type { AdoptedPasskey } from '../../core/contracts/second-factors.ts';
 import type { Decimal } from '../../core/sdk.ts';
 
 /** The programs that can be imported. */
@@ -47,17 +48,9 @@ export interface ForeignLink {
 }
 
 /** A passkey that is discoverable and verifies its user. */
-export interface ForeignPasskey {
+export interface ForeignPasskey extends AdoptedPasskey {
   readonly id: string;
   readonly name?: string | undefined;
-  /** The domain that it belongs to. */
-  readonly rpId: string;
-  /** The user handle, the identifier of the credential, and its COSE key: base64url. */
-  readonly userHandle: string;
-  readonly credentialId: string;
-  readonly publicKey: string;
-  readonly counter: number;
-  readonly transports?: readonly string[] | undefined;
 }
 
 /** A user, or the owner of keys that belong to no user. */
@@ -237,7 +230,7 @@ export interface ForeignOrder {
 
 /** What an operator should know: something was left, changed, or needs a decision before the switch. */
 export interface Note {
-  /** `decide`: somebody has to act. `changed`: it is here, but not as it was. `left`: it is not here. */
+  /** `decide`: the operator has to act before the switch. `changed`: it is here, but not as it was. `left`: it is not here. */
   readonly kind: 'decide' | 'changed' | 'left';
   /** The table or option it is about: `channels`, `options.SMTPServer`, `model_list`. */
   readonly where: string;
@@ -339,6 +332,8 @@ export interface ForeignDay {
 /** Another gateway, open for reading, in one snapshot. */
 export interface Source {
   readonly program: Program;
+  /** What is known of its version: `set up with v0.6.3`. */
+  readonly version?: string | undefined;
   /** Programs of one family share the identifiers of users and keys. */
   readonly family: 'litellm' | 'one-api' | 'one-hub';
   inventory(): Promise<Inventory>;

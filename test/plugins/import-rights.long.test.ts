@@ -136,6 +136,18 @@ describe('groups', () => {
     assert.equal(only(inventory).enabled, false);
     assert.match(reasons(inventory), /the group gone-group of its user has neither/);
   });
+
+  it('whose users were refused there, too, are no decision', async () => {
+    const { notes } = await read('new-api', [], [], [{ group: 'gone-group' }, { id: 2, username: 'bob', group: 'aws' }]);
+    const ofUsers = notes.filter(({ what }) => what.startsWith('users of the group'));
+    assert.deepEqual(
+      ofUsers.map(({ what, kind }) => [what, kind]),
+      [
+        ['users of the group gone-group', 'left'],
+        ['users of the group aws', 'decide'],
+      ],
+    );
+  });
 });
 
 describe('the state of a key', () => {
