@@ -239,7 +239,7 @@ function writeNew(file: string, text: string): 'written' | 'same' | 'kept' {
   return 'written';
 }
 
-/** Writes a new file of many pieces in the same way; an existing one is left. Others have their turn meanwhile. */
+/** Writes a new file of many pieces in the same way; an existing one is left. Requests are served between the pieces. */
 export async function writeLong(file: string, pieces: Iterable<string>): Promise<void> {
   if (existsSync(file)) return;
   const handle = await open(file, 'wx', 0o600);

@@ -138,7 +138,12 @@ describe('groups', () => {
   });
 
   it('whose users were refused there, too, are no decision', async () => {
-    const { notes } = await read('new-api', [], [], [{ group: 'gone-group' }, { id: 2, username: 'bob', group: 'aws' }]);
+    const { notes } = await read(
+      'new-api',
+      [],
+      [],
+      [{ group: 'gone-group' }, { id: 2, username: 'bob', group: 'aws' }],
+    );
     const ofUsers = notes.filter(({ what }) => what.startsWith('users of the group'));
     assert.deepEqual(
       ofUsers.map(({ what, kind }) => [what, kind]),

@@ -479,7 +479,8 @@ function modelOf(
   const charged = ({ isFree, price, listed }: Target): string => (isFree ? 'free' : JSON.stringify(price ?? listed));
   const isAlike = targets.every((target) => charged(target) === charged(first));
   if (!isAlike) {
-    const why = 'its deployments have different prices, and a model has one here: that of the first is used';
+    const why =
+      'its deployments have different prices, and a model has one here, whichever channel serves it: that of the first deployment. Set its price in `prices` if it should be another one';
     left.push({ kind: 'decide', where: first.where, what: `price of ${name}`, why });
   }
   if (first.isFree) return { from, free: true };

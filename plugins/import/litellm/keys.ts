@@ -262,7 +262,7 @@ function disabledBecause(
 }
 
 /**
- * Other names that only a key or a team has there are names for everybody here. That gives nobody a model: who may call the model behind it may
+ * Other names that only a key or a team has there are names for all keys here. That gives no key a model: a key that may call the model behind it may
  * call it by either name, and a key whose list has such a name without being meant loses the name.
  */
 function withAliases(

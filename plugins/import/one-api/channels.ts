@@ -376,7 +376,7 @@ function headersOf(
   return headers;
 }
 
-/** Members of `setting` and `settings` that concern no request, or are read elsewhere. */
+/** Members of `setting` and `settings` that concern no request, or are read by other code. */
 const SILENT = new Set(['proxy', 'system_prompt', 'system_prompt_override', 'vertex_key_type', 'aws_key_type']);
 
 /** What a channel has that channels here have not. */

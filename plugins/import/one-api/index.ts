@@ -365,7 +365,7 @@ export async function readKeys(
     const addresses = rules.addresses(cells);
     const group = 'refused' in place ? undefined : place.group;
     const groups = placing.members(group ?? userGroup);
-    // Models of other groups only would be refused there; those that nobody serves yet are kept.
+    // Models of other groups only would be refused there; those that no channel serves yet are kept.
     const served = listed.list?.filter((model) => !models.has(model) || servedIn(groups, model));
     const list = served?.length === 0 ? listed.list : served;
     // There, calls of such a key are refused, too.

@@ -344,7 +344,12 @@ export async function compareGone(run: Run, kind: 'user' | 'key', there: Readonl
     const change: Change = { ...changed, field: 'deleted', was: 'there', is: 'deleted', ...state };
     run.changed.push(change);
     run.taken.push({
-      ...{ kind: changed.kind, from: before.name, to: `${changed.kind} ${nameHere(run, kind, before)}`, state: 'changed' },
+      ...{
+        kind: changed.kind,
+        from: before.name,
+        to: `${changed.kind} ${nameHere(run, kind, before)}`,
+        state: 'changed',
+      },
       changes: [changeText(change)],
       ...(state.state === 'applied' && { updated: true as const }),
     });

@@ -56,7 +56,7 @@ export interface Run extends TakeoverOptions {
   readonly keys: Keys;
   readonly ledger: Ledger;
   readonly departments: Departments;
-  /** Replaced if another request has changed something meanwhile. */
+  /** Replaced if another request has changed something. */
   imports: Imports;
   readonly taken: Taken[];
   readonly changed: Change[];
