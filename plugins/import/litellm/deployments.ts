@@ -261,7 +261,12 @@ function targetsOf(deployment: Deployment, around: Surroundings, left: Note[]): 
   const { price, isFree, others } = priceOf(fields);
   const order = Number(textOf(params, 'order') ?? textOf(info, 'order'));
   for (const cost of others)
-    left.push({ kind: 'decide', where: `${where}.${cost}`, what, why: 'prices here cannot have this cost' });
+    left.push({
+      kind: 'decide',
+      where: `${where}.${cost}`,
+      what,
+      why: 'prices here cannot have this cost: calls are not charged for it',
+    });
   return publicNames(name, info, around).map((name) => {
     const found =
       price === undefined

@@ -315,7 +315,8 @@ function withAliases(
     const left = list?.filter((name) => !shadowed.some((alias) => isCovered([name], alias)));
     const isNothing = left !== undefined && left.length === 0;
     if (isNothing && list!.length > 0) {
-      const why = 'all of its models have other names there that it cannot have here; it is disabled here';
+      const why =
+        'its list of models has only aliases that name other models here: it is disabled; give it other models, and enable it';
       notes.push({ kind: 'decide', where: TABLE, what: `key ${draft.key.name}`, why });
     }
     return { ...draft.key, models: isNothing ? undefined : left, enabled: draft.key.enabled && !isNothing };

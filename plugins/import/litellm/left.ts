@@ -11,7 +11,7 @@ const TABLES: Readonly<Record<string, string>> = {
   _prisma_migrations: 'the versions of its database',
   LiteLLM_AgentsTable: 'agents are not supported',
   LiteLLM_AuditLog: 'the audit log is not taken over: keep the database as long as you need it',
-  LiteLLM_CacheConfig: 'the section `cache` has answers that are kept',
+  LiteLLM_CacheConfig: 'the section `cache` sets which answers are stored',
   LiteLLM_ClaudeCodePluginTable: 'marketplaces of plugins are not supported',
   LiteLLM_ConfigOverrides: 'settings of single services; set them in gateway.yaml',
   LiteLLM_CronJob: 'the state of its own jobs',

@@ -43,7 +43,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'general_settings.pass_through_endpoints': 'write a channel and its passthrough route (section `passthrough`)',
   'general_settings.max_parallel_requests': 'the section `limits` has limits of all keys',
   'general_settings.global_max_parallel_requests': 'the section `limits` has limits of the gateway',
-  'general_settings.alerting_threshold': 'the section `alerts` says what is told',
+  'general_settings.alerting_threshold': 'the section `alerts` sets which alerts are sent',
   'general_settings.enforce_user_param': 'requests without `user` are accepted here',
   'router_settings.context_window_fallbacks':
     'a model has one list of fallbacks here, which are tried when its channels fail',
@@ -55,10 +55,11 @@ const REASONS: Readonly<Record<string, string>> = {
     'a model has one list of fallbacks here, which are tried when its channels fail',
   'router_settings.timeout': 'a channel has its own `timeout`',
   'litellm_settings.request_timeout': 'a channel has its own `timeout`',
-  'litellm_settings.max_budget': 'a budget of the whole gateway is told (`alerts.budget.gateway`), and refuses nothing',
+  'litellm_settings.max_budget':
+    'a budget of the whole gateway sends an alert (`alerts.budget.gateway`), and refuses no calls',
   'litellm_settings.budget_duration':
-    'a budget of the whole gateway is told (`alerts.budget.gateway`), and refuses nothing',
-  'litellm_settings.cache': 'the section `cache` has answers that are kept',
+    'a budget of the whole gateway sends an alert (`alerts.budget.gateway`), and refuses no calls',
+  'litellm_settings.cache': 'the section `cache` sets which answers are stored',
   'litellm_settings.callbacks': 'the sections `events` and `telemetry` send usage to other services',
   'litellm_settings.success_callback': 'the sections `events` and `telemetry` send usage to other services',
   'litellm_settings.failure_callback': 'the sections `events` and `telemetry` send usage to other services',

@@ -268,7 +268,8 @@ function keysOf(cells: Cells, site: Site, number: number): ChannelKeys | { reado
     // The key and an application, which goes into a header.
     const applications = new Set(on.map(({ key }) => key.split('|')[1] ?? ''));
     const [application = ''] = applications;
-    if (applications.size > 1) return { why: 'its keys are for several applications' };
+    if (applications.size > 1)
+      return { why: 'its keys belong to several applications, and a channel here has one: create a channel for each' };
     const own: Record<string, string> = application === '' ? {} : { appid: application };
     return { all: unique(on.map(({ key }) => key.split('|')[0]!)), disabled, own };
   }
