@@ -21,6 +21,14 @@ export function inUnitsOf(value: Decimal, scale: number): bigint {
   return value.digits * 10n ** BigInt(scale - value.scale);
 }
 
+/** At most so many significant digits, rounded up; digits before the point are never cut. */
+export function roundedUp(value: Decimal, significant: number): Decimal {
+  const cut = Math.min(value.digits.toString().length - significant, value.scale);
+  if (cut <= 0) return value;
+  const unit = 10n ** BigInt(cut);
+  return { digits: (value.digits + unit - 1n) / unit, scale: value.scale - cut };
+}
+
 /** For display: `2.5`, `0.00000025`. */
 export function decimalText({ digits, scale }: Decimal): string {
   const text = digits.toString().padStart(scale + 1, '0');

@@ -18,7 +18,7 @@ export {
 export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, settings, size } from './config/values.ts';
-export { type Decimal, decimal, decimalText, highest, inUnitsOf } from './decimal.ts';
+export { type Decimal, decimal, decimalText, highest, inUnitsOf, roundedUp } from './decimal.ts';
 export { defineErrors } from './errors.ts';
 export { isPublicAddress } from './guarded-fetch.ts';
 export type { Matches } from './inspection/matches.ts';

@@ -1,4 +1,5 @@
 /** Prices: what models cost, to show it and to charge it. Provided by the plugin `prices`. */
+import { type Decimal, roundedUp } from '../decimal.ts';
 import { service } from '../definitions.ts';
 import type { Actor } from './audit.ts';
 import type { Bounds, Call, Usage } from './call.ts';
@@ -9,11 +10,26 @@ import type { Rate } from './rates.ts';
 import type { UsageRecord } from './records.ts';
 import type { Uses } from './uses.ts';
 
-/** This many millionths of an amount, rounded up; undefined: the amount. */
-export function partOf(amount: bigint, factorPpm: bigint | undefined): bigint {
-  return factorPpm === undefined ? amount : (amount * factorPpm + MILLION - 1n) / MILLION;
+/** The part of an amount that is `factor`, rounded up; undefined: the amount. */
+export function partOf(amount: bigint, factor: Decimal | undefined): bigint {
+  if (factor === undefined) return amount;
+  const unit = 10n ** BigInt(factor.scale);
+  return (amount * factor.digits + unit - 1n) / unit;
 }
-const MILLION = 1_000_000n;
+
+/** Significant digits of a price factor: as many as a number of a usage record always keeps. */
+const FACTOR_DIGITS = 15;
+
+/** The product of the price factors of a call, exact up to 15 significant digits and rounded up after them; undefined: 1. */
+export function productOfFactors(factors: readonly (Decimal | undefined)[]): Decimal | undefined {
+  let [digits, scale] = [1n, 0];
+  for (const factor of factors) {
+    if (factor === undefined) continue;
+    digits *= factor.digits;
+    scale += factor.scale;
+  }
+  return digits === 10n ** BigInt(scale) ? undefined : roundedUp({ digits, scale }, FACTOR_DIGITS);
+}
 
 /**
  * The current price of a model, at the channel with the highest priority. Amounts are decimal numbers in currency units (`2.5`), not rounded.
@@ -210,10 +226,10 @@ export interface TokenBounds {
 /** The costs of calls, in micro-quota. */
 export interface Tariff {
   /**
-   * The maximum cost of a call, whichever channel or fallback of its model serves it: the price, or `factorPpm` millionths of it. `output`: output
+   * The maximum cost of a call, whichever channel or fallback of its model serves it: the price, or the part of it that is `factor`. `output`: output
    * tokens, if they differ from the bounds of the call. Refuses a model that is unknown (404) or has no price (402).
    */
-  most(call: Call, atMs: number, factorPpm: bigint | undefined, care: Care, output?: number): bigint;
+  most(call: Call, atMs: number, factor: Decimal | undefined, care: Care, output?: number): bigint;
   /** The vendor-side tools without a price that a call can do without (`Bounds.spare`): `most` counts no use of them. */
   unpaid(call: Call, atMs: number): readonly string[];
   /** The longest answer of all models that may serve a call, in tokens; undefined if that is not known of each. */
@@ -226,7 +242,7 @@ export interface Tariff {
    * The cost of a request so far, whether or not its reservation covers it; 0n for failures before the first byte was delivered. `usage`: its usage,
    * from `sane`. `fixed`: the price of a passthrough request; undefined for a call.
    */
-  due(x: Exchange, usage: Usage | undefined, fixed: bigint | undefined, factorPpm: bigint | undefined): bigint;
+  due(x: Exchange, usage: Usage | undefined, fixed: bigint | undefined, factor: Decimal | undefined): bigint;
   /** The price that a request was charged by, as `receipt` reads it from the usage record; undefined if nothing has one. */
   note(x: Exchange, fixed: bigint | undefined): JsonObject | undefined;
   /** Whether the request was free only because the model that served it has no price. */
@@ -260,9 +276,9 @@ export interface Prices {
   tariff(options: TariffOptions): Tariff;
   /**
    * The cost of usage, in micro-quota, at a price as gateway.yaml has it (`{ input: 2.5, output: 10 }`), with `perUnit` quota units in one
-   * currency unit; `factorPpm`: this many millionths of it. Usage counts as served in the default service tier. Throws if the price is invalid.
+   * currency unit; `factor`: only this part of it. Usage counts as served in the default service tier. Throws if the price is invalid.
    */
-  costsAt(price: unknown, perUnit: number): (usage: Usage, factorPpm?: bigint) => bigint;
+  costsAt(price: unknown, perUnit: number): (usage: Usage, factor?: Decimal) => bigint;
   readonly updates: PriceUpdates;
   /** How a recorded call was charged, at the price that its record has. */
   receipt(call: UsageRecord): Receipt;

@@ -233,13 +233,15 @@ function channelStep(host: Host, family: string, name: string): Step {
 }
 
 /** The text after the edits, comments and order kept. Throws `UnusableConfiguration` with every problem of it. */
-async function editedText(host: Host, text: string, { edits, additions }: Merge, actor: Actor): Promise<string> {
+async function editedText(host: Host, text: string, merge: Merge, actor: Actor): Promise<string> {
+  const { edits, additions } = merge;
   const configuring = configuringOf(host);
   let current = text;
   const apply = async (some: readonly TextEdit[]): Promise<void> => {
     const edited = await configuring.edit(current, some, actor);
     // Between two parts, references to what comes later are missing: only the whole counts.
     current = edited.text;
+    if (Buffer.byteLength(current) > LONGEST) throw tooLong(merge);
   };
   try {
     for (let at = 0; at < edits.length; ) {
@@ -263,6 +265,17 @@ async function editedText(host: Host, text: string, { edits, additions }: Merge,
   throw new UnusableConfiguration(
     `nothing was imported: the configuration that would result is invalid:\n${lines}`,
     problems,
+  );
+}
+
+/** The most bytes of gateway.yaml. */
+const LONGEST = 256 * 1_024;
+
+/** Says what takes the room, and how to make some. */
+function tooLong({ inventory: { channels, models } }: Merge): UnusableConfiguration {
+  const there = `${models.size} models and ${channels.length} channels`;
+  return new UnusableConfiguration(
+    `nothing was imported: with the ${there} of the other gateway, gateway.yaml would be larger than 256 KiB: remove there the models that are not used, above all those that many channels have, and import again`,
   );
 }
 

@@ -2,7 +2,7 @@
  * Reads the columns of another gateway's rows strictly: a value that is there but cannot be read ends the import. A wrong guess could be a balance
  * of nothing, a key without its limits, or a factor of one.
  */
-import { type Decimal, decimalText } from '../../core/sdk.ts';
+import { type Decimal, decimal, decimalText } from '../../core/sdk.ts';
 import { amountOf, asObject, type Row, textOf } from './values.ts';
 
 /** The most characters of a value in an error. */
@@ -85,14 +85,12 @@ export function decimalIn(where: string, value: unknown): Decimal {
   return amountOf(value) ?? unreadable(where, value, 'a decimal number that is not below zero');
 }
 
-/** A factor in millionths, rounded up: rounded down, calls would cost less than before. */
-export function factorIn(where: string, value: unknown): number {
-  const amount = decimalIn(where, value);
-  const divisor = 10n ** BigInt(amount.scale);
-  const factorPpm = (amount.digits * 1_000_000n + divisor - 1n) / divisor;
-  if (factorPpm > BigInt(Number.MAX_SAFE_INTEGER))
-    return unreadable(where, decimalText(amount), 'a factor of this size');
-  return Number(factorPpm);
+/** A price factor. The programs compute with the nearest binary number, which gateway.yaml keeps, too. */
+export function factorIn(where: string, value: unknown): Decimal {
+  const text = decimalText(decimalIn(where, value));
+  return Number(text) <= Number.MAX_SAFE_INTEGER
+    ? decimal(Number(text))
+    : unreadable(where, text, 'a factor of this size');
 }
 
 /** Ends the import. `where`: `users, id 5, quota`. */

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { Json, JsonObject } from '../../core/plugin.ts';
+import { type Decimal, decimalText } from '../../core/sdk.ts';
 import {
   type ForeignChannel,
   type ForeignGroup,
@@ -96,21 +97,21 @@ function priceEntry(price: ForeignPrice): JsonObject {
   return Object.fromEntries(Object.entries(price).map(([field, value]) => [field, numberOf(value, field)]));
 }
 
-/** A factor in millionths as a number: the nearest double of a fraction with six places prints as that fraction. */
-const factorOf = (ppm: number): number => ppm / 1_000_000;
+const factorNumber = (factor: Decimal): number => Number(decimalText(factor));
 
-function groupEntry({ channels, factorPpm, factors, of, for: users }: ForeignGroup): JsonObject {
+function groupEntry({ channels, factor, factors, of, for: users }: ForeignGroup): JsonObject {
   return {
     ...(of === undefined ? { channels: [...(channels ?? [])] } : { of: of.map(literal) }),
-    ...(factorPpm !== 1_000_000 && { factor: factorOf(factorPpm) }),
+    ...(factor !== undefined && factorNumber(factor) !== 1 && { factor: factorNumber(factor) }),
     ...(factors !== undefined &&
-      factors.size > 0 && { factors: Object.fromEntries([...factors].map(([name, ppm]) => [name, factorOf(ppm)])) }),
+      factors.size > 0 && {
+        factors: Object.fromEntries([...factors].map(([name, each]) => [name, factorNumber(each)])),
+      }),
     ...(users !== undefined && { for: [...users] }),
   };
 }
 
 function settingValue(value: Setting, refer: Refer): Json {
-  if (value instanceof Variable) return `\${${value.name}}${literal(value.suffix)}`;
   if (value instanceof Secret) return refer(value);
   if (value instanceof Variable) return `\${${value.name}}${literal(value.suffix)}`;
   if (typeof value === 'string') return literal(value);
@@ -238,7 +239,7 @@ function writeNew(file: string, text: string): 'written' | 'same' | 'kept' {
   return 'written';
 }
 
-/** Writes a new file of many pieces in the same way; an existing one is left. Others have their turn meanwhile. */
+/** Writes a new file of many pieces in the same way; an existing one is left. Requests are served between the pieces. */
 export async function writeLong(file: string, pieces: Iterable<string>): Promise<void> {
   if (existsSync(file)) return;
   const handle = await open(file, 'wx', 0o600);

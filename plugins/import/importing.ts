@@ -51,7 +51,7 @@ export interface Imported {
 /** Imports. The source is closed. Throws `UnusableConfiguration` before anything is written. */
 export async function runImport(host: Host, options: ImportOptions): Promise<Imported> {
   const { source, about, actor, isDry, apply, update, links, folder, progress = () => {} } = options;
-  const { program, family } = source;
+  const { program, version, family } = source;
   try {
     progress('reading');
     const found = checked(await source.inventory());
@@ -87,6 +87,7 @@ export async function runImport(host: Host, options: ImportOptions): Promise<Imp
     const applied = apply && !isDry ? await applyInventory(host, plan.given, merging) : undefined;
     const report = reportOf({
       program,
+      version,
       source: about,
       atMs: host.clock.now(),
       isDry,

@@ -5,6 +5,8 @@
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { KeyLimit } from '../../core/contracts/keys.ts';
 import type { Rate } from '../../core/contracts/rates.ts';
+import type { AdoptedPasskey } from '../../core/contracts/second-factors.ts';
+import type { Decimal } from '../../core/sdk.ts';
 
 /** The programs that can be imported. */
 export type Program = 'litellm' | 'new-api' | 'one-api' | 'one-hub';
@@ -13,8 +15,6 @@ export type Program = 'litellm' | 'new-api' | 'one-api' | 'one-hub';
 export interface ForeignDepartment {
   readonly id: string;
   readonly name: string;
-  /** Price factor in millionths. */
-  readonly factorPpm?: number;
   readonly budget?: bigint;
   readonly monthlyBudget?: bigint;
   readonly enabled: boolean;
@@ -25,10 +25,10 @@ export interface ForeignGroup {
   readonly name: string;
   /** The channels that its keys reach, by their names in `channels`; undefined: it has `of`. */
   readonly channels?: readonly string[];
-  /** Price factor in millionths, rounded up. */
-  readonly factorPpm: number;
+  /** The part of the price that its calls cost; default: 1. */
+  readonly factor?: Decimal | undefined;
   /** Another factor for accounts of a group, by that group. */
-  readonly factors?: ReadonlyMap<string, number>;
+  readonly factors?: ReadonlyMap<string, Decimal>;
   /** The groups it stands for: the first of them that serves the model (`auto` of new-api). */
   readonly of?: readonly string[];
   /** The groups of accounts whose users may choose it for their keys; empty: none. */
@@ -48,17 +48,9 @@ export interface ForeignLink {
 }
 
 /** A passkey that is discoverable and verifies its user. */
-export interface ForeignPasskey {
+export interface ForeignPasskey extends AdoptedPasskey {
   readonly id: string;
   readonly name?: string | undefined;
-  /** The domain that it belongs to. */
-  readonly rpId: string;
-  /** The user handle, the identifier of the credential, and its COSE key: base64url. */
-  readonly userHandle: string;
-  readonly credentialId: string;
-  readonly publicKey: string;
-  readonly counter: number;
-  readonly transports?: readonly string[] | undefined;
 }
 
 /** A user, or the owner of keys that belong to no user. */
@@ -238,7 +230,7 @@ export interface ForeignOrder {
 
 /** What an operator should know: something was left, changed, or needs a decision before the switch. */
 export interface Note {
-  /** `decide`: somebody has to act. `changed`: it is here, but not as it was. `left`: it is not here. */
+  /** `decide`: the operator has to act before the switch. `changed`: it is here, but not as it was. `left`: it is not here. */
   readonly kind: 'decide' | 'changed' | 'left';
   /** The table or option it is about: `channels`, `options.SMTPServer`, `model_list`. */
   readonly where: string;
@@ -315,9 +307,9 @@ export interface ForeignUsage {
   readonly unit?: bigint | undefined;
   /** The prices that the row itself says it was computed with, in words, to tell a cause: `model ratio 3, completion ratio 2.5`. */
   readonly rates?: string | undefined;
-  /** Whether a price, and a factor in millionths, are those that the row says; undefined: it says none. */
+  /** Whether a price, and a factor, are those that the row says; undefined: it says none. */
   readonly says?:
-    | { readonly price: (price: ForeignPrice) => boolean; readonly factor: (factorPpm: number) => boolean }
+    | { readonly price: (price: ForeignPrice) => boolean; readonly factor: (factor: number) => boolean }
     | undefined;
   /** Why it cannot be computed again; undefined: it can. */
   readonly unknown?: string | undefined;
@@ -340,6 +332,8 @@ export interface ForeignDay {
 /** Another gateway, open for reading, in one snapshot. */
 export interface Source {
   readonly program: Program;
+  /** What is known of its version: `set up with v0.6.3`. */
+  readonly version?: string | undefined;
   /** Programs of one family share the identifiers of users and keys. */
   readonly family: 'litellm' | 'one-api' | 'one-hub';
   inventory(): Promise<Inventory>;

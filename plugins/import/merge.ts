@@ -7,7 +7,7 @@ import type { TextEdit } from '../../core/contracts/configuring.ts';
 import type { Json, JsonObject } from '../../core/plugin.ts';
 import { createVariables, sectionsOf } from './gateway-file.ts';
 import type { ForeignChannel, ForeignGroup, ForeignModel, Inventory, Note } from './inventory.ts';
-import { withSuffix } from './names.ts';
+import { groupRenamed, withSuffix } from './names.ts';
 
 /** What happens, or would happen, to one thing in gateway.yaml. */
 export interface ConfigChange {
@@ -336,7 +336,7 @@ function groupsOf(
   ];
   const groups =
     given.groups.length === 0 && hasCallers && isComplete && isApart
-      ? [{ name: DEFAULT_GROUP, channels: all, factorPpm: 1_000_000 }]
+      ? [{ name: DEFAULT_GROUP, channels: all }]
       : given.groups;
   if (groups.length === 0) return { inventory: given, added: [], notes };
 
@@ -402,13 +402,7 @@ function withGroups(inventory: Inventory, nameOf: (name: string) => string): Inv
   );
   return {
     ...inventory,
-    groups: groups.map((group) => ({
-      ...group,
-      name: nameOf(group.name),
-      ...(group.of && { of: group.of.map(nameOf) }),
-      ...(group.for && { for: group.for.map(nameOf) }),
-      ...(group.factors && { factors: new Map([...group.factors].map(([name, factor]) => [nameOf(name), factor])) }),
-    })),
+    groups: groups.map((group) => groupRenamed(group, nameOf)),
     users: users.map((user) => {
       const group = user.group === undefined ? usual : nameOf(user.group);
       return group === (user.group ?? DEFAULT_GROUP) ? user : { ...user, group };

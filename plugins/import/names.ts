@@ -1,4 +1,5 @@
-/** Names as this gateway accepts them: of channels, of accounts and keys. */
+/** Names as this gateway accepts them: of channels, of accounts and keys, and groups with other names. */
+import type { ForeignGroup } from './inventory.ts';
 
 /** Longest name of an account, department or key, in characters. */
 const LONGEST = 64;
@@ -24,6 +25,17 @@ export function readableName(name: string | undefined, otherwise: string): strin
   const visible = (name ?? '').normalize('NFC').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '');
   const cut = [...visible.trim()].slice(0, LONGEST).join('').trim();
   return cut === '' ? otherwise : cut;
+}
+
+/** A group with the names that it and others have here. */
+export function groupRenamed(group: ForeignGroup, nameOf: (name: string) => string): ForeignGroup {
+  return {
+    ...group,
+    name: nameOf(group.name),
+    ...(group.of && { of: group.of.map(nameOf) }),
+    ...(group.for && { for: group.for.map(nameOf) }),
+    ...(group.factors && { factors: new Map([...group.factors].map(([name, factor]) => [nameOf(name), factor])) }),
+  };
 }
 
 /** A name with an addition, cut so that both fit. */

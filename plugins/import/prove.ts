@@ -5,10 +5,11 @@
  */
 import type { Usage } from '../../core/contracts/call.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import { type ModelPrice, Prices } from '../../core/contracts/prices.ts';
+import { type ModelPrice, Prices, productOfFactors } from '../../core/contracts/prices.ts';
 import { RATE_NAMES } from '../../core/contracts/rates.ts';
 import type { Host } from '../../core/plugin.ts';
-import { decimalText } from '../../core/sdk.ts';
+import { type Decimal, decimalText } from '../../core/sdk.ts';
+import { NO_TOKENS } from '../../core/translation/index.ts';
 import type { ForeignPrice, ForeignUsage, Inventory, Source } from './inventory.ts';
 
 /** Calls of one model and group. Amounts are micro-quota. */
@@ -58,13 +59,12 @@ const CAUSES = {
   group: 'of a group that is not here',
   factor: 'group factor changed since',
   tools: 'uses of tools are charged otherwise',
-  rounding: 'group factor rounded to a millionth here',
   price: 'price changed since, or differs by channel',
   none: 'without a known cause',
 } as const;
 type Cause = keyof typeof CAUSES;
 
-type Cost = (usage: Usage, factorPpm?: bigint) => bigint;
+type Cost = (usage: Usage, factor?: Decimal) => bigint;
 
 /** Computes the newest calls of the source again, at most so many. Writes nothing, so it works in a dry run. */
 export async function prove(
@@ -119,7 +119,7 @@ function computed(usage: ForeignUsage, costs: ReturnType<typeof costsOf>, invent
   const spent = usageOf(usage);
   // Without usage, nothing was delivered, and nothing is charged here.
   const isEmpty = usage.unknown === undefined && usage.charged === 0n && isUnused(spent);
-  const here = isEmpty || found.cost === undefined ? 0n : found.cost(spent, factor.ppm);
+  const here = isEmpty || found.cost === undefined ? 0n : found.cost(spent, factor.of);
   const difference = here - usage.charged;
   const unit = usage.unit ?? MICRO;
   if (usage.unknown === undefined && difference <= unit && -difference <= unit) return { here, words: '' };
@@ -133,7 +133,7 @@ function computed(usage: ForeignUsage, costs: ReturnType<typeof costsOf>, invent
       words: found.isHere ? `the model has no price here${says}` : `the model is not here${says}`,
     };
   }
-  const isFactor = usage.says?.factor(Number(factor.ppm ?? 1_000_000n)) ?? true;
+  const isFactor = usage.says?.factor(Number(factorText(factor.of))) ?? true;
   const isPrice = found.price === undefined || (usage.says?.price(found.price) ?? true);
   if (!isPrice)
     return {
@@ -146,14 +146,8 @@ function computed(usage: ForeignUsage, costs: ReturnType<typeof costsOf>, invent
     return {
       here,
       cause: 'factor',
-      words: `the factor of the group ${usage.group} changed since${says}; here: ${factorText(factor.ppm)}`,
+      words: `the factor of the group ${usage.group} changed since${says}; here: ${factorText(factor.of)}`,
     };
-  // A factor here has six decimal places, which shows in calls of millions of units.
-  const millionth = unit + found.cost(spent, 1n);
-  if (factor.ppm !== undefined && difference <= millionth && -difference <= millionth) {
-    const words = `the factor of the group ${usage.group} is rounded to a millionth here: ${factorText(factor.ppm)}${says}`;
-    return { here, cause: 'rounding', words };
-  }
   if (usage.units?.uses !== undefined)
     return {
       here,
@@ -163,43 +157,32 @@ function computed(usage: ForeignUsage, costs: ReturnType<typeof costsOf>, invent
   return {
     here,
     cause: 'none',
-    words: `no cause is known${says}; here: ${JSON.stringify(found.price)}, factor ${factorText(factor.ppm)}`,
+    words: `no cause is known${says}; here: ${JSON.stringify(found.price)}, factor ${factorText(factor.of)}`,
   };
 }
 
-const factorText = (ppm: bigint | undefined): string =>
-  ppm === undefined ? '1' : decimalText({ digits: ppm, scale: 6 });
+const factorText = (factor: Decimal | undefined): string => (factor === undefined ? '1' : decimalText(factor));
 
 /** The factor of a call's group. */
 function factorOf(
   { group, userGroup }: ForeignUsage,
-  { groups, departments }: Inventory,
-): { readonly ppm: bigint | undefined; readonly isKnown: boolean } {
-  if (group === undefined) return { ppm: undefined, isKnown: true };
+  { groups }: Pick<Inventory, 'groups'>,
+): { readonly of: Decimal | undefined; readonly isKnown: boolean } {
+  if (group === undefined) return { of: undefined, isKnown: true };
   const found = groups.find(({ name }) => name === group);
   if (found !== undefined) {
-    return { ppm: BigInt(found.factors?.get(userGroup ?? '') ?? found.factorPpm), isKnown: true };
+    return { of: productOfFactors([found.factors?.get(userGroup ?? '') ?? found.factor]), isKnown: true };
   }
-  const department = departments.find(({ id }) => id === group);
-  if (department === undefined) return { ppm: undefined, isKnown: groups.length === 0 };
-  return { ppm: department.factorPpm === undefined ? undefined : BigInt(department.factorPpm), isKnown: true };
+  return { of: undefined, isKnown: groups.length === 0 };
 }
 
 function usageOf({ tokens, units = {} }: ForeignUsage): Usage {
   const { images, size = '', quality = '', ...others } = units;
   return {
-    input: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    cacheWriteLong: 0,
-    inputAudio: 0,
-    output: 0,
-    reasoning: 0,
-    outputAudio: 0,
+    ...NO_TOKENS,
     ...tokens,
     ...others,
     ...(images !== undefined && { images: { count: images, size, quality } }),
-    estimated: false,
   };
 }
 

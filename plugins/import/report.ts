@@ -30,6 +30,8 @@ export interface TakenThing {
 /** What an import has found and done. */
 export interface Findings {
   readonly program: string;
+  /** What is known of its version: `set up with v0.6.3`. */
+  readonly version?: string | undefined;
   /** The file or database, without a password. */
   readonly source: string;
   readonly atMs: number;
@@ -151,6 +153,10 @@ function grouped(notes: readonly Note[]): readonly Group[] {
   return [...groups.values()];
 }
 
+/** `new-api, set up with v0.6.3`. */
+const programText = ({ program, version }: Report): string =>
+  version === undefined ? program : `${program}, ${version}`;
+
 /** How much of the recorded calls agrees, in one line. */
 function agreementOf({ proof }: Report): string {
   if (proof === undefined) return 'recorded calls: not compared; --prove computes them again with the imported prices';
@@ -165,6 +171,7 @@ export function reportText(report: Report, file: string | undefined): string {
   const { counts, notes, written, handouts } = report;
   const head = [
     agreementOf(report),
+    `read from ${programText(report)}`,
     '',
     ...table([
       ['WHAT', 'THERE', 'NEW', 'CHANGED', 'UNCHANGED', 'LEFT'],
@@ -262,8 +269,8 @@ function wrapped(text: string, indent: number): readonly string[] {
 
 /** Every line: for a file, in pieces. */
 export function* reportFile(report: Report): Generator<string> {
-  const { program, source, atMs, taken, configuration, notes, differences, written, handouts, proof, isDry } = report;
-  yield `import of ${program}, ${source}, ${new Date(atMs).toISOString()}\n\n${reportText(report, undefined)}\n`;
+  const { source, atMs, taken, configuration, notes, differences, written, handouts, proof, isDry } = report;
+  yield `import of ${programText(report)}; ${source}, ${new Date(atMs).toISOString()}\n\n${reportText(report, undefined)}\n`;
   if (proof !== undefined) {
     yield '\nRecorded calls (model, group, calls, equal, charged there, charged here):\n';
     for (const { model, group = '', calls, equal, there, here } of proof.rows)
@@ -349,7 +356,7 @@ function summary({ taken, notes, isDry, days = 0, applied }: Report): string {
 
 /** The same as data, for `--json` and `/api`: amounts in quota units, times in seconds. `hasThings`: with single users, keys and what they hold. */
 export function reportJson(report: Report, hasThings = true): object {
-  const { program, source, atMs, isDry, counts, thereSums, sums, proof, notes, applied } = report;
+  const { program, version, source, atMs, isDry, counts, thereSums, sums, proof, notes, applied } = report;
   const quota = (micro: bigint): number => Number(inQuota(micro));
   const amounts = (of: Sums) => ({
     balances: quota(of.balances),
@@ -358,6 +365,7 @@ export function reportJson(report: Report, hasThings = true): object {
   });
   return {
     program,
+    version: version ?? null,
     source,
     at: Math.floor(atMs / 1_000),
     dry_run: isDry,
@@ -430,6 +438,7 @@ function shownAll(findings: Findings): Findings {
   return {
     ...findings,
     source: visible(findings.source),
+    ...(findings.version !== undefined && { version: visible(findings.version) }),
     inventory: { ...inventory, notes: inventory.notes.map(note) },
     left: left.map(note),
     handouts: handouts.map(({ account, what }) => ({ account: visible(account), what: visible(what) })),

@@ -104,11 +104,16 @@ export async function openSource(
   if (kind === 'litellm' && /\.ya?ml$/i.test(address)) return liteLlmFile(address, published);
   const database = await openDatabase(address);
   try {
-    const { program } = await recognise(database, kind === 'auto' ? undefined : kind);
+    const { program, version } = await recognise(database, kind === 'auto' ? undefined : kind);
     if (configFile !== undefined && program !== 'litellm')
       throw new UsageError(`--litellm-config is for LiteLLM; this is a database of ${program}`);
-    if (program === 'litellm') return liteLlmSource(database, perUnit, saltKey, { configFile, published });
-    return program === 'one-hub' ? oneHubSource(database, perUnit) : oneApiSource(program, database, perUnit);
+    const source =
+      program === 'litellm'
+        ? liteLlmSource(database, perUnit, saltKey, { configFile, published })
+        : program === 'one-hub'
+          ? oneHubSource(database, perUnit)
+          : oneApiSource(program, database, perUnit);
+    return { ...source, version };
   } catch (error) {
     await database.close();
     throw error;

@@ -1,6 +1,6 @@
 /** Reads the columns of another gateway's rows: databases and versions differ in their types, and older ones lack columns. */
 import { LARGEST_GRANT, MICRO } from '../../core/contracts/ledger.ts';
-import { type Decimal, decimal, inUnitsOf, LATEST_MS } from '../../core/sdk.ts';
+import { type Decimal, decimal, decimalText, inUnitsOf, LATEST_MS, roundedUp } from '../../core/sdk.ts';
 
 /** A row by column; the value of a column is what JSON has. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -118,8 +118,5 @@ const DIGITS = 12;
 
 /** A decimal text as a number with all of its digits; of more than 12 significant ones, rounded up. */
 export function priceNumber(text: string): number {
-  const { digits, scale } = decimal(text);
-  const cut = BigInt(10) ** BigInt(Math.max(String(digits).length - DIGITS, 0));
-  const kept = (digits + cut - 1n) / cut;
-  return Number(`${kept * cut}e-${scale}`);
+  return Number(decimalText(roundedUp(decimal(text), DIGITS)));
 }

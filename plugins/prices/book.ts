@@ -4,6 +4,7 @@ import type { Model } from '../../core/contracts/catalog.ts';
 import type { TokenBounds } from '../../core/contracts/prices.ts';
 import { TOKENS_ONLY, unusualIn } from '../../core/contracts/uses.ts';
 import type { ServedAs, Uses } from '../../core/plugin.ts';
+import type { Decimal } from '../../core/sdk.ts';
 import type { Problem } from './fields.ts';
 import { type Epochs, type ListPrice, type ListPrices, listPrices, type Upstream } from './list-prices.ts';
 import { exactPrice, type Price, type PriceRow } from './price.ts';
@@ -19,16 +20,10 @@ import { servedRow } from './uses.ts';
  */
 export interface PriceBook {
   /**
-   * The cost of usage of a model at a time, in micro-quota; 0n for free models; undefined if the model has no price. Never throws. `factorPpm`: only
-   * this many millionths of it.
+   * The cost of usage of a model at a time, in micro-quota; 0n for free models; undefined if the model has no price. Never throws. `factor`: only
+   * this part of it.
    */
-  cost(
-    model: Model,
-    upstream: Upstream | undefined,
-    usage: Usage,
-    atMs: number,
-    factorPpm?: bigint,
-  ): bigint | undefined;
+  cost(model: Model, upstream: Upstream | undefined, usage: Usage, atMs: number, factor?: Decimal): bigint | undefined;
   /**
    * The maximum cost of a call within these bounds, in micro-quota: these tokens at the highest rates that could apply, and its images, audio and
    * characters. Undefined if the model has no price, or none for such a call (one per image, and the call makes none).
@@ -39,7 +34,7 @@ export interface PriceBook {
     bounds: Bounds,
     tokens: TokenBounds,
     atMs: number,
-    factorPpm?: bigint,
+    factor?: Decimal,
   ): bigint | undefined;
   /** The price and its source; undefined if the model has none or is free. */
   found(model: Model, upstream: Upstream | undefined, atMs: number): FoundPrice | undefined;
@@ -184,14 +179,13 @@ export function createPriceBook(options: {
   }
 
   return {
-    cost: (model, upstream, usage, atMs, factorPpm) =>
-      model.free ? 0n : price(model, upstream, atMs, usage.service, usage.uses)?.cost(usage, factorPpm),
-    most(model, upstream, bounds, tokens, atMs, factorPpm) {
+    cost: (model, upstream, usage, atMs, factor) =>
+      model.free ? 0n : price(model, upstream, atMs, usage.service, usage.uses)?.cost(usage, factor),
+    most(model, upstream, bounds, tokens, atMs, factor) {
       if (model.free) return 0n;
       const { uses } = tokens;
-      const usual = price(model, upstream, atMs, undefined, uses)?.most(tokens, bounds, factorPpm);
-      const atTier =
-        bounds.service && price(model, upstream, atMs, bounds.service, uses)?.most(tokens, bounds, factorPpm);
+      const usual = price(model, upstream, atMs, undefined, uses)?.most(tokens, bounds, factor);
+      const atTier = bounds.service && price(model, upstream, atMs, bounds.service, uses)?.most(tokens, bounds, factor);
       // A call that requests a service tier may be served in the default one.
       const amount = usual !== undefined && atTier !== undefined && atTier > usual ? atTier : usual;
       // The price is per unit, and this call has none of these units: it is for another endpoint.

@@ -72,7 +72,7 @@ export default definePlugin({
         const dated = rows?.find(({ fromMs }) => fromMs <= clock.now());
         if (dated === undefined) throw new Error(`not a price: ${mistakes.join('; ') || 'it is not valid yet'}`);
         const exact = exactPrice(dated.row, BigInt(perUnit));
-        return (usage, factorPpm) => exact.cost(saneUsage(usage).usage, factorPpm);
+        return (usage, factor) => exact.cost(saneUsage(usage).usage, factor);
       },
       updates,
       receipt: receiptOf,

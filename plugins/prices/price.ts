@@ -40,8 +40,6 @@ export interface PricePart {
   readonly quota: Decimal;
 }
 
-const MILLION = 1_000_000n;
-
 /** True if a price has no amount at all. */
 export function pricesNothing({ rates, units = {}, perRequest }: PriceRow): boolean {
   return Object.keys(rates).length === 0 && Object.values(units).every((each) => !each) && !perRequest;
@@ -58,10 +56,11 @@ export function exactPrice(row: PriceRow, perUnit: bigint) {
   const amountOf = (value: Decimal): bigint => inUnitsOf(value, scale) * perUnit * SECONDS_PER_HOUR;
   const amount = (value: Decimal | undefined): bigint | undefined => value && amountOf(value);
   const denominator = 10n ** BigInt(scale) * SECONDS_PER_HOUR;
-  const roundUp = (sum: bigint, factorPpm: bigint | undefined): bigint =>
-    factorPpm === undefined
-      ? (sum + denominator - 1n) / denominator
-      : (sum * factorPpm + denominator * MILLION - 1n) / (denominator * MILLION);
+  const roundUp = (sum: bigint, factor: Decimal | undefined): bigint => {
+    if (factor === undefined) return (sum + denominator - 1n) / denominator;
+    const unit = denominator * 10n ** BigInt(factor.scale);
+    return (sum * factor.digits + unit - 1n) / unit;
+  };
 
   const perRequest = (amount(row.perRequest) ?? 0n) * MICRO;
   const units = unitPrice(row.units ?? {}, amountOf);
@@ -80,12 +79,12 @@ export function exactPrice(row: PriceRow, perUnit: bigint) {
 
   return {
     /** Each token is charged once, at its own rate; the tier of the total input applies to the whole call. Units are added. */
-    cost(usage: Usage, factorPpm?: bigint): bigint {
+    cost(usage: Usage, factor?: Decimal): bigint {
       const tokens = eachOnce(usage);
       const at = levelAt(wholeTokens(usage.input));
       let sum = perRequest + (units?.cost(usage) ?? 0n);
       for (let i = 0; i < tokens.length; i++) if (tokens[i] !== 0) sum += BigInt(tokens[i]!) * at.rates[i]!;
-      return roundUp(sum, factorPpm);
+      return roundUp(sum, factor);
     },
     /** The items that `cost` adds up; only those with a count. */
     parts(usage: Usage): readonly PricePart[] {
@@ -110,7 +109,7 @@ export function exactPrice(row: PriceRow, perUnit: bigint) {
         }));
     },
     /** No usage within these bounds costs more. */
-    most({ input, output, media, plain, uses }: TokenBounds, bounds: Omit<Units, 'uses'>, factorPpm?: bigint): bigint {
+    most({ input, output, media, plain, uses }: TokenBounds, bounds: Omit<Units, 'uses'>, factor?: Decimal): bigint {
       const at = levelAt(input);
       const perInput = plain ? at.rates[INPUT]! : media ? at.dearestMedia : at.dearestText;
       return roundUp(
@@ -118,14 +117,14 @@ export function exactPrice(row: PriceRow, perUnit: bigint) {
           times(input, perInput) +
           times(output, at.dearestOutput) +
           (units?.most({ ...bounds, uses }) ?? 0n),
-        factorPpm,
+        factor,
       );
     },
   };
 }
 
 /**
- * A price ready for calculation. Amounts are micro-quota, rounded up once, at the end; with `factorPpm`, this many millionths of the price. Nothing
+ * A price ready for calculation. Amounts are micro-quota, rounded up once, at the end; with `factor`, this part of the price. Nothing
  * here throws or returns less than 0n.
  */
 export type Price = ReturnType<typeof exactPrice>;

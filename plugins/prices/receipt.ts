@@ -12,9 +12,9 @@ import { amountsIn } from './text.ts';
 /** The receipt of a record. */
 export function receiptOf(call: UsageRecord): Receipt {
   const { charged, other, outcome } = call;
-  const factorPpm = typeof other.priceFactor === 'number' ? BigInt(Math.round(other.priceFactor * 1e6)) : undefined;
+  const factor = typeof other.priceFactor === 'number' ? decimal(other.priceFactor) : undefined;
   const facts = {
-    factor: factorPpm === undefined ? '1' : decimalText({ digits: factorPpm, scale: 6 }),
+    factor: factor === undefined ? '1' : decimalText(factor),
     charged,
     held: typeof other.held === 'string' ? microOf(decimal(other.held)) : undefined,
   };
@@ -22,7 +22,7 @@ export function receiptOf(call: UsageRecord): Receipt {
   if (outcome === 'recovered') return { ...unexplained, reason: 'recovered' };
   if (charged === 0n) return { ...unexplained, exact: true, reason: reasonOf(call) };
   const noted = readNotedPrice(other);
-  const sum = noted && sumOf(call, noted, factorPpm);
+  const sum = noted && sumOf(call, noted, factor);
   if (noted === undefined || sum === undefined) return { ...unexplained, reason: 'not_noted' };
   const isCut = facts.held !== undefined && sum.total > facts.held;
   if (charged !== (isCut ? facts.held : sum.total)) return { ...unexplained, reason: 'not_noted' };
@@ -41,12 +41,12 @@ export function receiptOf(call: UsageRecord): Receipt {
 function sumOf(
   { usage }: UsageRecord,
   { perUnit, row, fixed }: NotedPrice,
-  factorPpm: bigint | undefined,
+  factor: Decimal | undefined,
 ): Pick<Receipt, 'items' | 'total'> | undefined {
   if (fixed !== undefined) {
     const price = quotient(fixed, BigInt(perUnit));
     const item = { bucket: 'request', count: 1, price, per: 1, unit: 'request', quota: decimalText(fixed) } as const;
-    return { items: [item], total: partOf(microOf(fixed), factorPpm) };
+    return { items: [item], total: partOf(microOf(fixed), factor) };
   }
   if (row === undefined || usage === undefined) return undefined;
   const price = exactPrice(row, BigInt(perUnit));
@@ -59,7 +59,7 @@ function sumOf(
     ...unitOf(part.bucket),
     quota: decimalText(part.quota),
   }));
-  return { items, total: price.cost(sane, factorPpm) };
+  return { items, total: price.cost(sane, factor) };
 }
 
 function unitOf(bucket: Rate | Unit) {

@@ -48,7 +48,7 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: TariffO
   }
 
   return {
-    most({ model: name, style, bounds }, atMs, factorPpm, care, output) {
+    most({ model: name, style, bounds }, atMs, factor, care, output) {
       catalog.require(name);
       const models = catalog.chain(name, style);
       if (models.every(({ free }) => free)) return 0n;
@@ -61,7 +61,7 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: TariffO
           const unpaid = unpaidAt(model, from, { style, bounds }, atMs);
           const uses = usesAt(from, { style, bounds }).filter((use) => !unpaid.includes(use));
           const here = uses.length === allUses.length ? tokens : { ...tokens, uses: only(tokens.uses, uses) };
-          const amount = book.most(model, upstream, bounds, here, atMs, factorPpm);
+          const amount = book.most(model, upstream, bounds, here, atMs, factor);
           if (amount === undefined && options.unpriced === 'refuse') refuseUnpriced(model);
           if (amount !== undefined && amount > dearest) dearest = amount;
         }
@@ -88,13 +88,13 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: TariffO
       return longest;
     },
 
-    due(x, usage, fixed, factorPpm) {
+    due(x, usage, fixed, factor) {
       if (x.outcome === 'refused' || (x.outcome === 'failed' && !x.delivered)) return 0n;
-      if (fixed !== undefined) return x.delivered || x.outcome === 'served' ? partOf(fixed, factorPpm) : 0n;
+      if (fixed !== undefined) return x.delivered || x.outcome === 'served' ? partOf(fixed, factor) : 0n;
       if (usage === undefined || x.served === undefined) return 0n;
       // Charged for the time of its reservation, so that a price that changes in between cannot exceed it.
       const model = catalog.require(x.served.priced);
-      return book.cost(model, upstreamOf(x.served), usage, x.startedMs, factorPpm) ?? 0n;
+      return book.cost(model, upstreamOf(x.served), usage, x.startedMs, factor) ?? 0n;
     },
 
     note(x, fixed) {

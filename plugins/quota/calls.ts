@@ -1,7 +1,7 @@
 /** Calls and the ledger: `admit` reserves, checkpoints record what is delivered, `settle` charges. Amounts are micro-quota. */
 
 import { inQuota } from '../../core/contracts/ledger.ts';
-import { type EstimateOptions, partOf, type Tariff } from '../../core/contracts/prices.ts';
+import { type EstimateOptions, partOf, productOfFactors, type Tariff } from '../../core/contracts/prices.ts';
 import {
   type Awaitable,
   type Call,
@@ -17,6 +17,7 @@ import {
   slot,
   type Usage,
 } from '../../core/plugin.ts';
+import { decimalText } from '../../core/sdk.ts';
 import { least } from './buckets.ts';
 import { errors } from './errors.ts';
 import type { Leases } from './leases.ts';
@@ -26,7 +27,7 @@ import { type Balances, insufficient, layersOf, leastOf, leftInEach } from './re
 import { noteOfLayers, Reservation } from './reservation.ts';
 import { type ReservationSize, reservationSizes } from './sizes.ts';
 import { LARGEST_CALL } from './tables.ts';
-import type { Terms, TermsOf } from './terms.ts';
+import { millionths, type Terms, type TermsOf } from './terms.ts';
 import type { Unsettled } from './unsettled.ts';
 
 /** The ledger's handling of calls. */
@@ -147,11 +148,11 @@ export function createCalls(
 
   function* sizesOf(x: Known, terms: Terms): IterableIterator<ReservationSize> {
     const { call } = x;
-    const { factorPpm } = terms;
+    const { factor } = terms;
     const own = tariffFor(terms);
     const fixed = x.passthrough?.target(x).price;
     if (fixed !== undefined) {
-      const amount = partOf(fixed, factorPpm);
+      const amount = partOf(fixed, factor);
       if (amount > 0n) yield { amount, room: amount, care: 'strict', output: undefined, limit: undefined };
       return;
     }
@@ -159,7 +160,7 @@ export function createCalls(
       bounds: call.bounds,
       options,
       longest: () => own.longest(call),
-      most: (care, output) => least(own.most(call, x.startedMs, factorPpm, care, output), LARGEST_CALL),
+      most: (care, output) => least(own.most(call, x.startedMs, factor, care, output), LARGEST_CALL),
     });
     for (const size of sizes) {
       // Neither its input nor its output costs anything.
@@ -173,8 +174,8 @@ export function createCalls(
    * because of images, files, recordings or vendor-side tools.
    */
   function ceilingOf({ exchange, call, terms, fixed }: MeteredCall): bigint | undefined {
-    if (fixed !== undefined) return partOf(fixed, terms.factorPpm);
-    return isGuess(call) ? undefined : tariffFor(terms).most(call, exchange.startedMs, terms.factorPpm, 'strict');
+    if (fixed !== undefined) return partOf(fixed, terms.factor);
+    return isGuess(call) ? undefined : tariffFor(terms).most(call, exchange.startedMs, terms.factor, 'strict');
   }
 
   /** The corrected usage so far, computed once for each reported usage; undefined if none was reported. */
@@ -188,7 +189,7 @@ export function createCalls(
   /** The cost so far. If the reported usage is impossible, the call costs at most its maximum. */
   function dueOf(metered: MeteredCall): bigint {
     const { exchange, fixed, terms } = metered;
-    const due = tariff.due(exchange, saneOf(metered)?.usage, fixed, terms.factorPpm);
+    const due = tariff.due(exchange, saneOf(metered)?.usage, fixed, terms.factor);
     const reported = reportedBy(exchange);
     if (reported === undefined || tariff.isPossible(reported)) return due;
     return least(due, ceilingOf(metered) ?? metered.first);
@@ -258,13 +259,13 @@ export function createCalls(
 
   /** Adds the prices to the usage record, because a receipt needs them later, when they may have changed. */
   function notePrice(x: Exchange, { tariff: charged, fixed, terms }: MeteredCall, reservation: Reservation): void {
-    const { factorPpm, group, limits } = terms;
+    const { factor, group, limits } = terms;
     const note: Record<string, Json> = {
       ...charged.note(x, fixed),
       held: inQuota(reservation.amount),
     };
     if (group !== undefined) note.group = group;
-    if (factorPpm !== undefined) note.priceFactor = Number(factorPpm) / 1_000_000;
+    if (factor !== undefined) note.priceFactor = Number(decimalText(factor));
     if (limits.length > 0) Object.assign(note, noteOfLayers(limits));
     x.note(note);
   }
@@ -536,7 +537,7 @@ function sharedTerms(terms: Terms, share: number | undefined): Terms {
   const { beyond } = terms;
   return {
     ...terms,
-    factorPpm: partOf(BigInt(share), terms.factorPpm),
+    factor: productOfFactors([terms.factor, millionths(share)]),
     ...(beyond !== undefined && { beyond: sharedTerms(beyond, share) }),
   };
 }

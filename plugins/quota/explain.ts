@@ -3,6 +3,7 @@ import type { Bounds } from '../../core/contracts/call.ts';
 import { inQuota, type Ledger } from '../../core/contracts/ledger.ts';
 import type { Tariff } from '../../core/contracts/prices.ts';
 import type { Explanation, Known, Uses } from '../../core/plugin.ts';
+import { decimalText } from '../../core/sdk.ts';
 import { type Calls, isGuess, WHOLE_ANSWER } from './calls.ts';
 import { indebted, insufficient, leastOf, leftInEach } from './refusals.ts';
 import type { ReservationSize } from './sizes.ts';
@@ -32,10 +33,10 @@ export function createExplain(tools: {
   return async function* explain(x) {
     const { account, key } = x.identity;
     const terms = await chosenTerms(x);
-    const { factorPpm, group } = terms;
-    if (factorPpm !== undefined) {
+    const { factor, group } = terms;
+    if (factor !== undefined) {
       const who = group === undefined ? 'the department pays' : 'group and department pay';
-      yield `${who} ${inQuota(factorPpm)} of the price`;
+      yield `${who} ${decimalText(factor)} of the price`;
     }
     const sizes = [...calls.sizes(x, terms)];
     const layers = await leftInEach(ledger, account.id, key.id, terms);

@@ -4,15 +4,16 @@ import type { Groups, Reach } from '../../core/contracts/groups.ts';
 import { keyBudgets } from '../../core/contracts/key-budgets.ts';
 import type { KeyLimit, Keys } from '../../core/contracts/keys.ts';
 import { type CallLimit, COUNTED } from '../../core/contracts/ledger.ts';
+import { productOfFactors } from '../../core/contracts/prices.ts';
 import type { Subscriptions, SubscriptionTerms } from '../../core/contracts/subscriptions.ts';
 import type { Awaitable, GatewayError, Known } from '../../core/plugin.ts';
-import { type Decimal, inUnitsOf, periodAround } from '../../core/sdk.ts';
+import { type Decimal, periodAround } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 
 /** The rules for a call from start to end, even if settings change during it. */
 export interface Terms {
-  /** Millionths of the price; undefined: the price. */
-  readonly factorPpm: bigint | undefined;
+  /** The part of the price that is charged; undefined: the price. */
+  readonly factor: Decimal | undefined;
   /** The group of channels that serves the call; undefined: there are no groups. */
   readonly group: string | undefined;
   /** The names of the channels that may serve the call; undefined: all. */
@@ -29,7 +30,7 @@ export interface Terms {
 
 /** The terms of most calls: account and key pay the price. */
 const USUAL: Terms = {
-  factorPpm: undefined,
+  factor: undefined,
   group: undefined,
   channels: undefined,
   fromAccount: true,
@@ -37,18 +38,8 @@ const USUAL: Terms = {
   refusal: undefined,
 };
 
-/** The factor of the full price. */
-const FULL_PPM = 1_000_000;
-
-/** The millionths of a factor; undefined: the full price. */
-const reducedPpm = (ppm: bigint): bigint | undefined => (ppm === BigInt(FULL_PPM) ? undefined : ppm);
-
-/** The factor of a department times that of a group, rounded up once. */
-export function factorPpmOf(departmentPpm: number, group: Decimal | undefined): bigint | undefined {
-  if (group === undefined) return reducedPpm(BigInt(departmentPpm));
-  const unit = 10n ** BigInt(group.scale);
-  return reducedPpm((inUnitsOf(group, group.scale) * BigInt(departmentPpm) + unit - 1n) / unit);
-}
+/** A factor in millionths, as departments and answers without a vendor have it. */
+export const millionths = (ppm: number): Decimal => ({ digits: BigInt(ppm), scale: 6 });
 
 const NO_DEPARTMENTS: readonly Department[] = [];
 
@@ -92,7 +83,7 @@ function combine(
     throw errors.department_disabled(disabled.name);
   }
   return {
-    factorPpm: factorPpmOf(path[0]?.factorPpm ?? FULL_PPM, reach?.factor),
+    factor: productOfFactors([path[0] && millionths(path[0].factorPpm), reach?.factor]),
     group: reach?.group,
     channels: reach?.channels,
     fromAccount: subscription?.includesBalance !== true,

@@ -257,6 +257,14 @@ describe('a user from another program', () => {
     assert.equal((await gateway.tryCommand('user link kim')).code, 1);
   });
 
+  it('without a password that works here is no decision if a link is sent to an email address', async () => {
+    const { notes } = await move('lea', { passwordHash: 'plain text', email: 'lea@example.com' });
+    assert.deepEqual(
+      notes.map(({ kind, where }) => [kind, where]),
+      [['left', 'users.password']],
+    );
+  });
+
   it('who was root there gets neither its password nor its second factors into the root account here', async () => {
     const { id } = (await gateway.host.use(Accounts).findByName('root'))!;
     const user: ForeignUser = {

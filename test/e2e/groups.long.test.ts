@@ -312,13 +312,12 @@ describe('the price of a call', () => {
 
   it('is multiplied by the factor of the department, and rounded up once', async () => {
     const key = await keyOf('vip', 'exact');
-    // 0.1234567, up to a millionth.
-    assert.equal(await costOf(key), (FULL * 123_457n) / 1_000_000n + 1n);
+    assert.equal(await costOf(key), (FULL * 1_234_567n) / 10_000_000n + 1n);
     const departments = gateway.host.use(Departments);
     const { id } = await departments.create({ name: 'Half as much again', factorPpm: 1_500_000 });
     await departments.place(key.accountId, id);
-    // 0.1234567 * 1.5 = 0.18518505: 0.185186, not 0.123457 * 1.5 = 0.1851855.
-    assert.equal(await costOf(key), (FULL * 185_186n) / 1_000_000n);
+    // 0.1234567 * 1.5
+    assert.equal(await costOf(key), (FULL * 18_518_505n) / 100_000_000n + 1n);
   });
 
   it('is reserved for the channels that the group reaches, whatever others cost', async () => {

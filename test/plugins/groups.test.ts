@@ -2,29 +2,44 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decimal } from '../../core/sdk.ts';
+import { partOf, productOfFactors } from '../../core/contracts/prices.ts';
+import { decimal, decimalText } from '../../core/sdk.ts';
 import { readGroups } from '../../plugins/groups/section.ts';
-import { factorPpmOf } from '../../plugins/quota/terms.ts';
 import { defaultConfig, startGateway } from '../kit/gateway.ts';
 
 describe('the factor of a group times that of a department', () => {
-  it('is the exact product, rounded up to a millionth once', () => {
+  const any = fc.record({ digits: fc.bigInt(0n, 10n ** 18n), scale: fc.integer({ min: 15, max: 30 }) });
+
+  it('is the exact product up to 15 digits, rounded up once, and the same when it was a number of a usage record', () => {
     fc.assert(
-      fc.property(fc.bigInt(0n, 10n ** 12n), fc.nat(12), fc.nat(10_000_000), (digits, scale, departmentPpm) => {
-        const unit = 10n ** BigInt(scale);
-        const ppm = factorPpmOf(departmentPpm, { digits, scale }) ?? 1_000_000n;
-        const above = ppm * unit - digits * BigInt(departmentPpm);
-        assert.ok(above >= 0n && above < unit);
+      fc.property(any, any, (group, department) => {
+        const product = productOfFactors([group, department]) ?? decimal(1);
+        const exact = { digits: group.digits * department.digits, scale: group.scale + department.scale };
+        const above = product.digits * 10n ** BigInt(exact.scale - product.scale) - exact.digits;
+        assert.ok(above >= 0n && above * 10n ** 14n <= exact.digits, decimalText(product));
+        const noted = decimal(Number(decimalText(product)));
+        assert.equal(decimalText(noted), decimalText(product));
       }),
     );
   });
 
   it('is no factor if it is 1, and nothing if it is 0', () => {
-    assert.equal(factorPpmOf(1_000_000, undefined), undefined);
-    assert.equal(factorPpmOf(500_000, decimal(2)), undefined);
-    assert.equal(factorPpmOf(1_000_000, decimal(0)), 0n);
-    assert.equal(factorPpmOf(1_000_000, decimal(0.0000001)), 1n);
-    assert.equal(factorPpmOf(1_000_000, decimal(1.1)), 1_100_000n);
+    const product = (...factors: readonly (number | undefined)[]) => {
+      const found = productOfFactors(factors.map((each) => (each === undefined ? undefined : decimal(each))));
+      return found && decimalText(found);
+    };
+    assert.deepEqual(
+      [product(), product(1, undefined), product(0.5, 2), product(1, 0)],
+      [undefined, undefined, undefined, '0'],
+    );
+    assert.deepEqual([product(1, 0.0000001), product(1, 1.1)], ['0.0000001', '1.1']);
+  });
+
+  it('costs a third of a price to the unit, however large the call is', () => {
+    const price = 3_000_000_000n * 1_000_000n;
+    const third = productOfFactors([decimal(1 / 3)]);
+    assert.equal(partOf(price, third), 1_000_000_000_000_002n);
+    assert.equal(partOf(price, productOfFactors([decimal(0.3333333)])), 999_999_900_000_000n);
   });
 });
 

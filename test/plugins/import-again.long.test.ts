@@ -176,6 +176,23 @@ describe('a later import', () => {
     await stop();
   });
 
+  it('tells the version there, and the names that accounts have here', async () => {
+    await gateway.host.use(Accounts).create({ name: 'user2', role: 'member' });
+    changeSqlite(file, "CREATE TABLE setups (id int, version text); INSERT INTO setups VALUES (1, 'v0.9.3')");
+    await importing();
+    await gateway.host.use(Accounts).change((await accountOf('user3')).id, { name: 'carol' });
+    changeSqlite(file, 'UPDATE users SET quota = 7 WHERE id = 3');
+    const { version, things } = JSON.parse(await importing(' --json'));
+    assert.equal(version, 'set up with v0.9.3');
+    const hereOf = (name: string): string => things.find(({ from }: { readonly from: string }) => from === name).to;
+    assert.deepEqual(
+      [hereOf('user2'), hereOf('user3'), hereOf('user4')],
+      ['account user2-new-api', 'account carol', 'account user4'],
+    );
+    assert.match(await importing(), /^read from new-api, set up with v0.9.3$/m);
+    await stop();
+  });
+
   it('leaves what was changed here, too, and says so', async () => {
     await importing();
     const { id } = await accountOf('user2');

@@ -155,6 +155,26 @@ describe('an import that this gateway cannot have', () => {
     }
   });
 
+  it('says how many models are too many for gateway.yaml, and what to do', async () => {
+    const { gateway, file } = await opened();
+    const names = Array.from({ length: 1_200 }, (_, i) => `${i}-${'x'.repeat(120)}`);
+    const ratios = JSON.stringify(Object.fromEntries(names.map((name) => [name, 1.25])));
+    changeSqlite(
+      file,
+      `UPDATE channels SET models = '${names.join(',')}'; UPDATE options SET value = '${ratios}' WHERE key = 'ModelRatio'`,
+    );
+    const before = configText(gateway);
+    const { code, stderr } = await gateway.tryCommand(`import new-api ${file} --apply`);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /nothing was imported: with the 1200 models and 1 channels? .* larger than 256 KiB: remove there/,
+    );
+    assert.equal(configText(gateway), before);
+    assert.equal(await gateway.host.use(Accounts).findByName('ann'), undefined);
+    await gateway.stop();
+  });
+
   it('is refused in the dry run, too, and writes nothing', async () => {
     const usual = configOf(vendor);
     const pipeline = (usual.pipeline as readonly string[]).filter((name) => name !== 'vendors/compatible');

@@ -262,11 +262,11 @@ describe('redemption codes of new-api', () => {
 });
 
 describe('invitation codes', () => {
-  it('are named: an invitation here is of one user', async () => {
+  it('are named: an invitation here is for one user', async () => {
     const { inventory } = await (await door({})).holdings();
     const [note] = inventory.notes.filter(({ what }) => /aff_code/.test(what));
     assert.equal(note?.count, 4);
-    assert.match(note!.why, /an invitation here is of one user/);
+    assert.match(note!.why, /an invitation here is for one user/);
   });
 });
 

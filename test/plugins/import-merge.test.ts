@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../core/plugin.ts';
+import { decimal } from '../../core/sdk.ts';
 import { gatewayFiles } from '../../plugins/import/gateway-file.ts';
 import {
   EMPTY,
@@ -55,7 +56,7 @@ describe('a merge into gateway.yaml', () => {
   it('gives a channel another name if another channel has its name, and models and groups follow', () => {
     const merge = merged(
       { channels: [{ name: 'main', vendor: 'openai', key: 'x' }] },
-      { models: new Map([['m', modelOf()]]), groups: [{ name: 'vip', channels: ['main'], factorPpm: 800_000 }] },
+      { models: new Map([['m', modelOf()]]), groups: [{ name: 'vip', channels: ['main'], factor: decimal(0.8) }] },
     );
     assert.deepEqual(states(merge), ['channel main-new-api new', 'model m new', 'group own new', 'group vip new']);
     const values = Object.fromEntries(merge.additions.map(({ path, value }) => [path.join('.'), value]));
@@ -134,7 +135,7 @@ describe('a merge into gateway.yaml', () => {
     assert.match(files!.yaml, /input: 16\.4383561644\n/);
   });
 
-  const USUAL = [{ name: 'default', channels: ['main'], factorPpm: 1_000_000 }];
+  const USUAL = [{ name: 'default', channels: ['main'], factor: decimal(1) }];
   const DEMO = { name: 'demo', vendor: 'demo' };
   const user = {
     id: '1',
@@ -165,7 +166,7 @@ describe('a merge into gateway.yaml', () => {
   });
 
   it('keeps imported accounts and those of this gateway in different groups', () => {
-    const groups = [...USUAL, { name: 'vip', channels: ['main'], factorPpm: 500_000, for: ['default'] }];
+    const groups = [...USUAL, { name: 'vip', channels: ['main'], factor: decimal(0.5), for: ['default'] }];
     const accountGroups = new Set(['default', 'vip']);
     const given = { groups, users: [user, { ...user, id: '2', group: 'vip' }], keys: [{ ...key, group: 'vip' }] };
     const merge = merged({ channels: [DEMO] }, given, { accountGroups });
@@ -191,7 +192,7 @@ describe('a merge into gateway.yaml', () => {
   it('leaves a group that is here to the accounts that use it', () => {
     for (const vip of [{}, { channels: ['demo'] }, { of: ['staff'] }]) {
       const config = { channels: [DEMO], groups: { default: { channels: ['demo'] }, staff: {}, vip } };
-      const groups = [{ name: 'vip', channels: ['main'], factorPpm: 800_000 }];
+      const groups = [{ name: 'vip', channels: ['main'], factor: decimal(0.8) }];
       const merge = merged(config, { groups, users: [{ ...user, group: 'vip' }] });
       assert.deepEqual(states(merge), ['channel main new', 'group vip-new-api new']);
       assert.equal(merge.inventory.users[0]!.group, 'vip-new-api');
@@ -221,7 +222,7 @@ describe('a merge into gateway.yaml', () => {
   });
 
   it('gives keys of root the group that root had there, because our root keeps its own', () => {
-    const groups = [...USUAL, { name: 'vip', channels: ['main'], factorPpm: 500_000 }];
+    const groups = [...USUAL, { name: 'vip', channels: ['main'], factor: decimal(0.5) }];
     const users = [{ ...user, role: 'root', group: 'vip' } as const];
     assert.equal(merged({}, { groups, users, keys: [key] }).inventory.keys[0]!.group, 'vip');
   });

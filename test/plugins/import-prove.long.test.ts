@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import { Prices } from '../../core/contracts/prices.ts';
+import { decimal } from '../../core/sdk.ts';
 import { openDatabase } from '../../plugins/import/databases.ts';
 import { oneApiSource } from '../../plugins/import/one-api/index.ts';
 import { type Proof, proofLine, prove } from '../../plugins/import/prove.ts';
@@ -15,8 +16,8 @@ import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts
 import { changeSqlite, makeSqlite, NEW_API_VERSIONS, ONE_API_VERSIONS, type TestRow } from './import-databases.ts';
 
 const PER_UNIT = 500_000;
-/** The last one has more decimal places than a factor here. */
-const GROUPS = { default: 1, vip: 0.8, svip: 0.5, free: 0, odd: 1.234567, fine: 1.2345678 };
+/** The last one is a third, as Go prints it. */
+const GROUPS = { default: 1, vip: 0.8, svip: 0.5, free: 0, odd: 1.234567, third: 0.3333333333333333 };
 const GROUP_NAMES = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
 const LOGS = `CREATE TABLE logs (id integer PRIMARY KEY, user_id integer, created_at bigint, type integer, content text,
   model_name text, quota integer, prompt_tokens integer, completion_tokens integer, channel_id integer`;
@@ -295,14 +296,13 @@ describe('prove', () => {
       call({ quota: 13_400 }, { web_search: true, web_search_call_count: 2, web_search_price: 10 }),
       call({ quota: 9_999 }, {}),
       call({ quota: 0, input: 0, output: 0 }, {}),
-      call({ user: 6, input: 3_000_000, output: 0, quota: 11_111_110 }, { group_ratio: 1.2345678 }),
+      call({ user: 6, input: 3_000_000, output: 0, quota: 3_000_000 }, { group_ratio: 0.3333333333333333 }),
     ];
     makeNewApi(join(folder, 'different.db'), rows);
     const proof = await proofOf('new-api', join(folder, 'different.db'));
-    assert.deepEqual([proof.calls, proof.equal], [9, 3]);
+    assert.deepEqual([proof.calls, proof.equal], [9, 4]);
     const causes = proof.differences.map(({ id, cause }) => [id, cause.replace(/;.*/, '')]);
     assert.deepEqual(causes, [
-      ['9', 'the factor of the group fine is rounded to a millionth here: 1.234568'],
       ['7', 'no cause is known'],
       ['6', 'uses of tools are charged otherwise: {"web_search":2}'],
       ['5', 'the model is not here'],
@@ -310,10 +310,10 @@ describe('prove', () => {
       ['3', 'its price changed since, or differs by channel'],
     ]);
     assert.match(
-      proof.differences[5]!.cause,
+      proof.differences[4]!.cause,
       /the row says: model ratio 4, completion ratio 2.5, group ratio 0.8; here: /,
     );
-    assert.match(proofLine(proof), /^3 of 9 recorded calls cost the same here, to the unit; 6 differ: 1 /);
+    assert.match(proofLine(proof), /^4 of 9 recorded calls cost the same here, to the unit; 5 differ: 1 /);
     assert.equal(proof.rows.find(({ model }) => model === 'gone-model')?.there, 5_400n * MICRO);
   });
 
@@ -362,7 +362,7 @@ describe('prove', () => {
     const prices = gateway.host.use(Prices);
     const usage = { input: 1_000, output: 10, ...{ cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, inputAudio: 0 } };
     const cost = prices.costsAt({ input: 2, output: 8, tiers: [{ above: 500, input: 4 }] }, PER_UNIT);
-    assert.equal(cost({ ...usage, reasoning: 0, outputAudio: 0, estimated: false }, 500_000n), 1_020_000_000n);
+    assert.equal(cost({ ...usage, reasoning: 0, outputAudio: 0, estimated: false }, decimal(0.5)), 1_020_000_000n);
     assert.throws(() => prices.costsAt({ inptu: 2 }, PER_UNIT), /not a price: inptu .*did you mean input/);
   });
 

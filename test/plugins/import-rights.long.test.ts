@@ -1,7 +1,7 @@
 /** No key of one-api, new-api or one-hub can do more after an import than before: models, channels, addresses, states, and the factor of its group. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createAddressList } from '../../core/sdk.ts';
+import { createAddressList, decimal, decimalText } from '../../core/sdk.ts';
 import type { ForeignKey, Inventory } from '../../plugins/import/inventory.ts';
 import { inventoryOf, option, type TableRow } from './import-tables.ts';
 
@@ -60,17 +60,17 @@ const reasons = ({ notes }: Inventory): string =>
     .join('; ');
 
 describe('groups', () => {
-  it('have their channels and their factor, rounded up to a millionth', async () => {
+  it('have their channels and their exact factor', async () => {
     const { groups } = await read('one-api', []);
     assert.deepEqual(
-      groups.map(({ name, channels, factorPpm }) => [name, channels, factorPpm]),
+      groups.map(({ name, channels, factor }) => [name, channels, factor && decimalText(factor)]),
       [
-        ['default', ['all'], 1_000_000],
-        ['vip', ['all', 'vip-only'], 800_000],
-        ['svip', [], 500_000],
-        ['odd', [], 1_234_568],
-        ['a-b', [], 2_000_000],
-        ['aws', [], 1_000_000],
+        ['default', ['all'], '1'],
+        ['vip', ['all', 'vip-only'], '0.8'],
+        ['svip', [], '0.5'],
+        ['odd', [], '1.2345678'],
+        ['a-b', [], '2'],
+        ['aws', [], undefined],
       ],
     );
   });
@@ -86,7 +86,7 @@ describe('groups', () => {
       ],
     );
     const byName = new Map(groups.map((group) => [group.name, group]));
-    assert.deepEqual([...byName.get('default')!.factors!], [['vip', 900_000]]);
+    assert.deepEqual([...byName.get('default')!.factors!], [['vip', decimal(0.9)]]);
     assert.deepEqual(byName.get('vip')!.for, ['a-b', 'default', 'odd', 'vip']);
     assert.deepEqual(byName.get('odd')!.for, ['odd', 'svip']);
   });
@@ -135,6 +135,23 @@ describe('groups', () => {
     const inventory = await read('new-api', [{}], [], [{ group: 'gone-group' }]);
     assert.equal(only(inventory).enabled, false);
     assert.match(reasons(inventory), /the group gone-group of its user has neither/);
+  });
+
+  it('whose users were refused there, too, are no decision', async () => {
+    const { notes } = await read(
+      'new-api',
+      [],
+      [],
+      [{ group: 'gone-group' }, { id: 2, username: 'bob', group: 'aws' }],
+    );
+    const ofUsers = notes.filter(({ what }) => what.startsWith('users of the group'));
+    assert.deepEqual(
+      ofUsers.map(({ what, kind }) => [what, kind]),
+      [
+        ['users of the group gone-group', 'left'],
+        ['users of the group aws', 'decide'],
+      ],
+    );
   });
 });
 
@@ -232,11 +249,16 @@ describe('keys of one-hub', () => {
     const inventory = await hub({}, { group: 'vip', backup_group: 'default' });
     assert.equal(only(inventory).group, 'vip-or-default');
     assert.deepEqual(
-      inventory.groups.map(({ name, channels, of, factorPpm, for: users }) => [name, channels ?? of, factorPpm, users]),
+      inventory.groups.map(({ name, channels, of, factor, for: users }) => [
+        name,
+        channels ?? of,
+        factor && decimalText(factor),
+        users,
+      ]),
       [
-        ['default', ['all'], 1_000_000, ['default', 'vip']],
-        ['vip', ['all', 'vip-only'], 500_000, []],
-        ['vip-or-default', ['vip', 'default'], 1_000_000, []],
+        ['default', ['all'], '1', ['default', 'vip']],
+        ['vip', ['all', 'vip-only'], '0.5', []],
+        ['vip-or-default', ['vip', 'default'], undefined, []],
       ],
     );
     assert.equal(only(await hub({}, { group: 'off' })).enabled, false);

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Usage } from '../../core/contracts/call.ts';
+import { productOfFactors } from '../../core/contracts/prices.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
+import { type Decimal, decimal, decimalText } from '../../core/sdk.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
 import { saneUsage } from '../../core/upstream/sane-usage.ts';
 import { exactPrice, type PriceRow } from '../../plugins/prices/price.ts';
@@ -88,15 +90,25 @@ const usage: fc.Arbitrary<Usage> = fc.record(
   },
 );
 const perUnit = fc.constantFrom(500_000, 1, 3, 1_000_000, 7_919);
-const factor = fc.option(fc.integer({ min: 0, max: 20_000_000 }), { nil: undefined });
+/** As they are written, and the ends of binary fractions. */
+const factor = fc
+  .oneof(
+    fc.constant(undefined),
+    fc.integer({ min: 0, max: 20_000_000 }).map((ppm) => ppm / 1e6),
+    fc.double({ min: 1e-9, max: 1_000, noNaN: true }),
+  )
+  .map((each) => productOfFactors([each === undefined ? undefined : decimal(each)]));
 
 /** The record of a call that was charged so. */
-function chargedBy(row: PriceRow, quotaPerUnit: number, used: Usage, ppm: number | undefined, more = {}): UsageRecord {
-  const charged = exactPrice(row, BigInt(quotaPerUnit)).cost(
-    saneUsage(used).usage,
-    ppm === undefined ? undefined : BigInt(ppm),
-  );
-  const notes = { ...noteOfPrice(row, quotaPerUnit), ...(ppm !== undefined && { priceFactor: ppm / 1e6 }) };
+function chargedBy(
+  row: PriceRow,
+  quotaPerUnit: number,
+  used: Usage,
+  part: Decimal | undefined,
+  more = {},
+): UsageRecord {
+  const charged = exactPrice(row, BigInt(quotaPerUnit)).cost(saneUsage(used).usage, part);
+  const notes = { ...noteOfPrice(row, quotaPerUnit), ...(part && { priceFactor: Number(decimalText(part)) }) };
   return usageRecord({ usage: used, charged, other: kept(notes), ...more });
 }
 
@@ -104,8 +116,8 @@ describe('a receipt', () => {
   it('adds up to the charge, whatever the price, the use, the quota of a currency unit and the factor', () => {
     let priced = 0;
     fc.assert(
-      fc.property(price, usage, perUnit, factor, (fields, used, quotaPerUnit, ppm) => {
-        const call = chargedBy(rowOf(fields), quotaPerUnit, used, ppm);
+      fc.property(price, usage, perUnit, factor, (fields, used, quotaPerUnit, part) => {
+        const call = chargedBy(rowOf(fields), quotaPerUnit, used, part);
         const receipt = receiptOf(call);
         assert.equal(
           receipt.exact,
@@ -135,9 +147,9 @@ describe('a receipt', () => {
     const third = { digits: 1n, scale: 1 };
     const used = (seconds: number): Usage => ({ ...NO_TOKENS, seconds });
     fc.assert(
-      fc.property(fc.double({ min: 0.000001, max: 100_000, noNaN: true }), perUnit, factor, (seconds, quota, ppm) => {
+      fc.property(fc.double({ min: 0.000001, max: 100_000, noNaN: true }), perUnit, factor, (seconds, quota, part) => {
         const row = { rates: {}, units: { perHour: third }, perRequest: undefined, tiers: [] };
-        const call = chargedBy(row, quota, used(seconds), ppm);
+        const call = chargedBy(row, quota, used(seconds), part);
         assert.equal(addedUp(receiptOf(call)), call.charged);
       }),
     );
@@ -169,7 +181,7 @@ describe('a receipt', () => {
       perRequest: 0.01,
     });
     const images = { count: 2, size: '1024x1024', quality: 'hd' };
-    const call = chargedBy(row, 500_000, { ...NO_TOKENS, images, seconds: 2.5, characters: 1_000 }, 500_000);
+    const call = chargedBy(row, 500_000, { ...NO_TOKENS, images, seconds: 2.5, characters: 1_000 }, decimal(0.5));
     const { items, factor: part, charged } = receiptOf(call);
     assert.deepEqual(
       items.map(({ bucket, count: n, price: each, per, unit, quota }) => [bucket, n, each, per, unit, quota]),

@@ -3,7 +3,7 @@ import type { RowDataPacket } from 'mysql2';
 import type { Database } from '../databases.ts';
 import type { Row } from '../values.ts';
 import { readMysqlAddress, withoutPassword } from './dsn.ts';
-import { bytesText, databaseOf } from './tables.ts';
+import { bytesText, databaseOf, describedTables } from './tables.ts';
 
 /** The tables of the database of an address. */
 export async function openMysql(address: string): Promise<Database> {
@@ -35,27 +35,18 @@ export async function openMysql(address: string): Promise<Database> {
     throw new Error(withoutPassword(`the database cannot be read: ${reasonOf(error as Error)}`, address));
   }
   const quote = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
-  const IN_SCHEMA = 'table_schema = DATABASE()';
+  const described = describedTables(ask, { schema: 'DATABASE()', place: '?' });
   return databaseOf({
     quote,
-    async tables() {
-      const rows = await ask<{ name: string }>(
-        `SELECT table_name AS name FROM information_schema.tables WHERE ${IN_SCHEMA} AND table_type = 'BASE TABLE' ORDER BY table_name`,
-      );
-      return rows.map(({ name }) => name);
-    },
+    tables: described.tables,
     count: async (table) => Number((await ask<{ n: number }>(`SELECT COUNT(*) AS n FROM ${quote(table)}`))[0]!.n),
     async columns(table) {
-      const all = await ask<{ name: string }>(
-        `SELECT column_name AS name FROM information_schema.columns WHERE ${IN_SCHEMA} AND table_name = ? ORDER BY ordinal_position`,
-        [table],
-      );
       const key = await ask<{ name: string }>(
         `SELECT column_name AS name FROM information_schema.statistics
-          WHERE ${IN_SCHEMA} AND table_name = ? AND index_name = 'PRIMARY' ORDER BY seq_in_index`,
+          WHERE table_schema = DATABASE() AND table_name = ? AND index_name = 'PRIMARY' ORDER BY seq_in_index`,
         [table],
       );
-      return { all: all.map(({ name }) => name), key: key.map(({ name }) => name) };
+      return { all: await described.columnsOf(table), key: key.map(({ name }) => name) };
     },
     select: async (table, tail, values) =>
       (await ask<Record<string, unknown>>(`SELECT * FROM ${quote(table)} ${tail}`, values)).map(rowOf),

@@ -1,7 +1,7 @@
 /** Reads a PostgreSQL database, in one transaction. */
 import type { Database } from '../databases.ts';
 import { withoutPassword } from './dsn.ts';
-import { databaseOf, integerOf } from './tables.ts';
+import { databaseOf, describedTables, integerOf } from './tables.ts';
 
 /** Types whose values are read in another way than the driver's, by their `oid` in `pg_type`. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
@@ -43,21 +43,12 @@ export async function openPostgres(url: string): Promise<Database> {
   const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
   const ask = async <T>(sql: string, values: readonly unknown[] = []): Promise<readonly T[]> =>
     (await client.query(sql, [...values])).rows as T[];
-  const IN_SCHEMA = 'table_schema = current_schema()';
+  const described = describedTables(ask, { schema: 'current_schema()', place: '$1' });
   return databaseOf({
     quote,
-    async tables() {
-      const rows = await ask<{ name: string }>(
-        `SELECT table_name AS name FROM information_schema.tables WHERE ${IN_SCHEMA} AND table_type = 'BASE TABLE' ORDER BY table_name`,
-      );
-      return rows.map(({ name }) => name);
-    },
+    tables: described.tables,
     count: async (table) => Number((await ask<{ n: number }>(`SELECT COUNT(*) AS n FROM ${quote(table)}`))[0]!.n),
     async columns(table) {
-      const all = await ask<{ name: string }>(
-        `SELECT column_name AS name FROM information_schema.columns WHERE ${IN_SCHEMA} AND table_name = $1 ORDER BY ordinal_position`,
-        [table],
-      );
       // From the catalog: information_schema shows the keys of tables to their owner only.
       const key = await ask<{ name: string }>(
         `SELECT a.attname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -65,7 +56,7 @@ export async function openPostgres(url: string): Promise<Database> {
           WHERE i.indisprimary AND c.relname = $1 AND n.nspname = current_schema() ORDER BY array_position(i.indkey::int2[], a.attnum)`,
         [table],
       );
-      return { all: all.map(({ name }) => name), key: key.map(({ name }) => name) };
+      return { all: await described.columnsOf(table), key: key.map(({ name }) => name) };
     },
     async select(table, tail, values) {
       let n = 0;

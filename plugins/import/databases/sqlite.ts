@@ -14,7 +14,7 @@ import { bytesText, databaseOf } from './tables.ts';
 const LOCKED_MS = 10_000;
 const AGAIN_MS = 100;
 
-/** The file may come from anyone: a view or a virtual table could compute without end, and with it the gateway that imports. */
+/** The file may have been made by an attacker: a view or a virtual table could compute without end, and with it the gateway that imports. */
 const IS_TABLE = "type = 'table' AND rootpage > 0";
 
 /** One release of better-sqlite3 needs Node 22; the last one for Node 20 aborts from Node 24.19 on. */

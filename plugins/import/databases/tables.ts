@@ -19,6 +19,29 @@ export interface Queries {
   close(): Promise<void>;
 }
 
+/**
+ * Tables and columns of a schema as MySQL and PostgreSQL describe them. `schema`: the expression that names it; `place`: the placeholder of the first
+ * value.
+ */
+export function describedTables(
+  ask: (sql: string, values?: readonly unknown[]) => Promise<readonly { readonly name: string }[]>,
+  { schema, place }: { readonly schema: string; readonly place: string },
+): { tables(): Promise<readonly string[]>; columnsOf(table: string): Promise<readonly string[]> } {
+  const names = async (sql: string, values?: readonly unknown[]): Promise<readonly string[]> =>
+    (await ask(sql, values)).map(({ name }) => name);
+  return {
+    tables: () =>
+      names(
+        `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ${schema} AND table_type = 'BASE TABLE' ORDER BY table_name`,
+      ),
+    columnsOf: (table) =>
+      names(
+        `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = ${schema} AND table_name = ${place} ORDER BY ordinal_position`,
+        [table],
+      ),
+  };
+}
+
 /** The database of these queries. */
 export function databaseOf({ quote, ...ask }: Queries): Database {
   const read = new Set<string>();

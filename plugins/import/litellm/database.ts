@@ -85,7 +85,7 @@ async function read(
       kind: 'left',
       where: 'LiteLLM_VerificationToken',
       what: 'keys of sessions of its own pages',
-      why: 'clients do not have them',
+      why: 'they are for the pages of LiteLLM, and no client has them',
       count: tokens.length - keyRows.length,
     });
 

@@ -26,8 +26,6 @@ const VARIABLE = /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/;
 const AZURE_PATH = '/openai/deployments/{model}';
 /** The group of accounts without another one. */
 const DEFAULT_GROUP = 'default';
-/** Everything is a millionth. */
-const NO_FACTOR = 1_000_000;
 
 /** The styles of channels of servers with OpenAI's API, by `mode` of a deployment, where they are not the usual ones. */
 const STYLES: Readonly<Record<string, readonly string[]>> = {
@@ -203,7 +201,6 @@ export function readDeployments(deployments: readonly Deployment[], around: Surr
     return {
       name: team === undefined ? DEFAULT_GROUP : groupOf.get(team)!,
       channels: reached.map(({ channel }) => channel.name),
-      factorPpm: NO_FACTOR,
     };
   });
   return {
@@ -264,7 +261,12 @@ function targetsOf(deployment: Deployment, around: Surroundings, left: Note[]): 
   const { price, isFree, others } = priceOf(fields);
   const order = Number(textOf(params, 'order') ?? textOf(info, 'order'));
   for (const cost of others)
-    left.push({ kind: 'decide', where: `${where}.${cost}`, what, why: 'prices here cannot have this cost' });
+    left.push({
+      kind: 'decide',
+      where: `${where}.${cost}`,
+      what,
+      why: 'prices here cannot have this cost: calls are not charged for it',
+    });
   return publicNames(name, info, around).map((name) => {
     const found =
       price === undefined
@@ -482,7 +484,8 @@ function modelOf(
   const charged = ({ isFree, price, listed }: Target): string => (isFree ? 'free' : JSON.stringify(price ?? listed));
   const isAlike = targets.every((target) => charged(target) === charged(first));
   if (!isAlike) {
-    const why = 'its deployments have different prices, and a model has one here: that of the first is used';
+    const why =
+      'its deployments have different prices, and a model has one here, whichever channel serves it: that of the first deployment. Set its price in `prices` if it should be another one';
     left.push({ kind: 'decide', where: first.where, what: `price of ${name}`, why });
   }
   if (first.isFree) return { from, free: true };

@@ -262,7 +262,7 @@ function disabledBecause(
 }
 
 /**
- * Other names that only a key or a team has there are names for everybody here. That gives nobody a model: who may call the model behind it may
+ * Other names that only a key or a team has there are names for all keys here. That gives no key a model: a key that may call the model behind it may
  * call it by either name, and a key whose list has such a name without being meant loses the name.
  */
 function withAliases(
@@ -315,7 +315,8 @@ function withAliases(
     const left = list?.filter((name) => !shadowed.some((alias) => isCovered([name], alias)));
     const isNothing = left !== undefined && left.length === 0;
     if (isNothing && list!.length > 0) {
-      const why = 'all of its models have other names there that it cannot have here; it is disabled here';
+      const why =
+        'its list of models has only aliases that name other models here: it is disabled; give it other models, and enable it';
       notes.push({ kind: 'decide', where: TABLE, what: `key ${draft.key.name}`, why });
     }
     return { ...draft.key, models: isNothing ? undefined : left, enabled: draft.key.enabled && !isNothing };

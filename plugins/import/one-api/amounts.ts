@@ -1,5 +1,5 @@
 /** Exact arithmetic with ratios, and amounts as a price in gateway.yaml has them. */
-import { type Decimal, decimal, decimalText, inUnitsOf } from '../../../core/sdk.ts';
+import { type Decimal, decimal, decimalText, inUnitsOf, roundedUp } from '../../../core/sdk.ts';
 
 /** Digits that a number in gateway.yaml keeps. */
 const DIGITS = 12;
@@ -39,20 +39,14 @@ export function compared(a: Decimal, b: Decimal): number {
 
 /** An amount as gateway.yaml has it: at most 12 significant digits, rounded up. Undefined: it is more than a price can be. */
 export function amountText(amount: Decimal): string | undefined {
-  const written = shortened(
-    shortened(amount, MEANT, (digits, unit) => digits + unit / 2n),
-    DIGITS,
-    (digits, unit) => digits + unit - 1n,
-  );
+  const written = roundedUp(meant(amount), DIGITS);
   return compared(written, { digits: MOST, scale: 0 }) > 0 ? undefined : decimalText(written);
 }
 
-/** Cut to some significant digits after `raise` has made it round. */
-function shortened({ digits, scale }: Decimal, most: number, raise: (digits: bigint, unit: bigint) => bigint): Decimal {
-  const excess = digits.toString().length - most;
-  // Digits before the point are never cut.
-  const cut = Math.min(excess, scale);
+/** Rounded to the digits that a ratio can mean. Digits before the point are never cut. */
+function meant({ digits, scale }: Decimal): Decimal {
+  const cut = Math.min(digits.toString().length - MEANT, scale);
   if (cut <= 0) return { digits, scale };
   const unit = 10n ** BigInt(cut);
-  return { digits: raise(digits, unit) / unit, scale: scale - cut };
+  return { digits: (digits + unit / 2n) / unit, scale: scale - cut };
 }

@@ -268,7 +268,8 @@ function keysOf(cells: Cells, site: Site, number: number): ChannelKeys | { reado
     // The key and an application, which goes into a header.
     const applications = new Set(on.map(({ key }) => key.split('|')[1] ?? ''));
     const [application = ''] = applications;
-    if (applications.size > 1) return { why: 'its keys are for several applications' };
+    if (applications.size > 1)
+      return { why: 'its keys belong to several applications, and a channel here has one: create a channel for each' };
     const own: Record<string, string> = application === '' ? {} : { appid: application };
     return { all: unique(on.map(({ key }) => key.split('|')[0]!)), disabled, own };
   }
@@ -376,7 +377,7 @@ function headersOf(
   return headers;
 }
 
-/** Members of `setting` and `settings` that concern no request, or are read elsewhere. */
+/** Members of `setting` and `settings` that concern no request, or are read by other code. */
 const SILENT = new Set(['proxy', 'system_prompt', 'system_prompt_override', 'vertex_key_type', 'aws_key_type']);
 
 /** What a channel has that channels here have not. */

@@ -405,7 +405,8 @@ async function readInvitations(database: Database): Promise<readonly Note[]> {
   const add = (kind: Note['kind'], count: number, what: string, why: string): void => {
     if (count > 0) notes.push({ kind, where: 'users', what, why, count });
   };
-  const why = 'a link with one registers any number of users; an invitation here is of one user, and ends';
+  const why =
+    'a link with such a code registers any number of users there; an invitation here is for one user, and expires';
   add('left', codes, 'invitation codes (aff_code)', why);
   add('left', invited, 'users who were invited by another one (inviter_id)', 'who invited whom is not recorded here');
   const how = 'they are not part of the balance; credit them, if users may keep them';

@@ -4,7 +4,7 @@ import { type Decimal, decimalText } from '../../../core/sdk.ts';
 import { type Cells, cellsOf, factorIn, objectIn, unreadable } from '../cells.ts';
 import type { Database } from '../databases.ts';
 import { EMPTY, type ForeignKey, type ForeignUser, type Inventory, type Note, type Source } from '../inventory.ts';
-import { readableName } from '../names.ts';
+import { groupRenamed, readableName } from '../names.ts';
 import { asTexts, floored, grantable, partsOf, type Row, textOf } from '../values.ts';
 import { channelTypeOf } from './channel-types.ts';
 import { readChannels, type Site, type Upstreams, USUAL_GROUP } from './channels.ts';
@@ -85,6 +85,42 @@ async function read(program: 'one-api' | 'new-api', database: Database, perUnit:
     place: (cells, userGroup) => placing.of(userGroup, cells.text('group')),
     limited: limiting(people, placing, upstreams, priced),
   });
+  const around = { program, database, channels, options, perUnit, quotaPerUnit, amounts };
+  return inventoryOf(around, { people, placing, keys, upstreams, priced }, (renamed) =>
+    groupNotes(options, upstreams, people, renamed),
+  );
+}
+
+/** What is read of a site of any of these programs. */
+interface ReadParts {
+  readonly people: People;
+  readonly placing: Placement;
+  readonly keys: Awaited<ReturnType<typeof readKeys>>;
+  readonly upstreams: Upstreams;
+  readonly priced: PricedModels;
+}
+
+/** The site itself. */
+interface ReadSite {
+  readonly program: 'one-api' | 'new-api' | 'one-hub';
+  readonly database: Database;
+  /** The rows of `channels`. */
+  readonly channels: readonly Row[];
+  readonly options: Options;
+  readonly perUnit: bigint;
+  readonly quotaPerUnit: Decimal;
+  readonly amounts: Amounts;
+}
+
+/**
+ * All of it, with holdings, settings, what is left, and the names that groups have here. `groupNotes`: what is to be told of groups; `renamed`: those
+ * that have another name here.
+ */
+export async function inventoryOf(
+  { program, database, channels, options, perUnit, quotaPerUnit, amounts }: ReadSite,
+  { people, placing, keys, upstreams, priced }: ReadParts,
+  groupNotes: (renamed: ReadonlyMap<string, string>) => readonly Note[],
+): Promise<Inventory> {
   const holdings = await readHoldings(program, database, amounts.micro, perUnit);
   const settings = readSettings({ program, options, perUnit, quotaPerUnit });
   const names = groupNames();
@@ -102,7 +138,7 @@ async function read(program: 'one-api' | 'new-api', database: Database, perUnit:
     notes: [
       ...amounts.notes,
       ...people.notes,
-      ...groupNotes(options, upstreams, people, names.renamed),
+      ...groupNotes(names.renamed),
       ...keys.notes,
       ...upstreams.notes,
       ...priced.notes,
@@ -329,7 +365,7 @@ export async function readKeys(
     const addresses = rules.addresses(cells);
     const group = 'refused' in place ? undefined : place.group;
     const groups = placing.members(group ?? userGroup);
-    // Models of other groups only would be refused there; those that nobody serves yet are kept.
+    // Models of other groups only would be refused there; those that no channel serves yet are kept.
     const served = listed.list?.filter((model) => !models.has(model) || servedIn(groups, model));
     const list = served?.length === 0 ? listed.list : served;
     // There, calls of such a key are refused, too.
@@ -450,26 +486,36 @@ function rulesOf(
   };
 }
 
-/** A group that serves nothing here. */
-export const NOTHING_SERVED =
-  'none of its channels is taken over: calls of its users are refused, unless their keys have another group';
+/** Tells of users in a group that serves nothing here: a decision only if it serves something there. */
+export function unservedNote(group: string, count: number, { allGroups }: Upstreams): Note {
+  const about = { where: 'groups', what: `users of the group ${group}`, count };
+  return allGroups.has(group)
+    ? {
+        ...about,
+        kind: 'decide',
+        why: 'none of its channels is taken over: calls of its users are refused, unless their keys have another group',
+      }
+    : {
+        ...about,
+        kind: 'left',
+        why: 'no channel in use serves it: calls of its users are refused, as there, unless their keys have another group',
+      };
+}
 
 /** Groups of users that serve nothing, pay no ratio of their own, or have another name here. */
 function groupNotes(
   options: Options,
-  { groups }: Upstreams,
+  upstreams: Upstreams,
   people: People,
   renamed: ReadonlyMap<string, string>,
 ): readonly Note[] {
+  const { groups } = upstreams;
   const ratios = options.object('GroupRatio') ?? options.object('group_ratio_setting.group_ratio') ?? USUAL_RATIOS;
   const counts = new Map<string, number>();
   for (const group of people.groupOf.values()) counts.set(group, (counts.get(group) ?? 0) + 1);
   return [
     ...[...counts].flatMap(([group, count]): readonly Note[] => {
-      if (!groups.has(group)) {
-        const why = NOTHING_SERVED;
-        return [{ kind: 'decide', where: 'groups', what: `users of the group ${group}`, why, count }];
-      }
+      if (!groups.has(group)) return [unservedNote(group, count, upstreams)];
       if (Object.hasOwn(ratios, group)) return [];
       return [
         {
@@ -502,24 +548,18 @@ function groupNotes(
 }
 
 /** Groups and keys with the names that groups have here. */
-export function renameGroups(
+function renameGroups(
   { groups, keys }: Pick<Inventory, 'groups' | 'keys'>,
   nameOf: (name: string) => string,
 ): Pick<Inventory, 'groups' | 'keys'> {
   return {
-    groups: groups.map((group) => ({
-      ...group,
-      name: nameOf(group.name),
-      ...(group.of && { of: group.of.map(nameOf) }),
-      ...(group.for && { for: group.for.map(nameOf) }),
-      ...(group.factors && { factors: new Map([...group.factors].map(([name, factor]) => [nameOf(name), factor])) }),
-    })),
+    groups: groups.map((group) => groupRenamed(group, nameOf)),
     keys: keys.map((key) => (key.group === undefined ? key : inRenamed(key, nameOf, key.group))),
   };
 }
 
 /** The same thing in the group with the name that this has here: itself, if it is the same name. `usual`: its group if it names none. */
-export function inRenamed<T extends { readonly group?: string | undefined }>(
+function inRenamed<T extends { readonly group?: string | undefined }>(
   thing: T,
   nameOf: (name: string) => string,
   usual: string,

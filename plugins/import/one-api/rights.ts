@@ -3,7 +3,7 @@
  * `model/token.go`, `service/group.go` and `setting/user_usable_group.go` of new-api 0.6.3 to 0.10, and in `middleware/auth.go` and
  * `common/network/ip.go` of one-api 0.6.10.
  */
-import { canonicalRange } from '../../../core/sdk.ts';
+import { canonicalRange, type Decimal } from '../../../core/sdk.ts';
 import type { Cells } from '../cells.ts';
 import type { ForeignGroup } from '../inventory.ts';
 import { expiryAt } from '../values.ts';
@@ -21,10 +21,10 @@ export interface GroupRules {
   readonly known: ReadonlySet<string>;
   /** The names of the channels that are taken over, by the group that they serve. */
   readonly channels: ReadonlyMap<string, readonly string[]>;
-  /** Price factors in millionths; a group without one costs the full price. */
-  readonly factors: ReadonlyMap<string, number>;
+  /** Price factors; a group without one costs the full price. */
+  readonly factors: ReadonlyMap<string, Decimal>;
   /** Others for accounts of a group: by that group, then by the group that is used. */
-  readonly ownFactors: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly ownFactors: ReadonlyMap<string, ReadonlyMap<string, Decimal>>;
   /** The groups that keys of a user of a group may use. */
   readonly usable: (userGroup: string) => ReadonlySet<string>;
   /** The groups that such a user can give to a key; default: the same. */
@@ -71,7 +71,7 @@ export function placement(rules: GroupRules): Placement {
       name,
       // Without one that is taken over, it reaches nothing.
       channels: channels.get(name) ?? [],
-      factorPpm: factors.get(name) ?? 1_000_000,
+      factor: factors.get(name),
       ...(own.length > 0 && { factors: new Map(own) }),
       for: choosers(name),
     };
@@ -81,7 +81,7 @@ export function placement(rules: GroupRules): Placement {
       // Without channels there is nothing to keep apart.
       if (channels.size === 0) return [];
       const stand = [...others].map(
-        ([name, of]): ForeignGroup => ({ name, of, factorPpm: 1_000_000, for: name === AUTO ? choosers(AUTO) : [] }),
+        ([name, of]): ForeignGroup => ({ name, of, for: name === AUTO ? choosers(AUTO) : [] }),
       );
       return [...[...known].map(entryOf), ...stand];
     },

@@ -362,7 +362,12 @@ function wordsOf({ options }: SettingsOf): Part {
       sections: {},
       used,
       notes: [
-        { kind: 'left', where: 'options.SensitiveWords', what: 'SensitiveWords', why: 'they are not looked for there' },
+        {
+          kind: 'left',
+          where: 'options.SensitiveWords',
+          what: 'SensitiveWords',
+          why: 'the program does not check requests for them: its option is off',
+        },
       ],
     };
   }

@@ -26,7 +26,7 @@ const TABLES: Readonly<Record<string, string>> = {
   vendors: 'facts about models are known here',
 };
 
-/** A note for each table with rows that nobody has read until now. */
+/** A note for each table with rows that no code has read until now. */
 export async function tableNotes(database: Database): Promise<readonly Note[]> {
   return [...(await database.unread())].map(([table, count]) => ({
     kind: 'left',
@@ -37,7 +37,7 @@ export async function tableNotes(database: Database): Promise<readonly Note[]> {
   }));
 }
 
-/** The columns that are read, or that nobody needs: times, counters and caches of the program. */
+/** The columns that are read, or are not needed: times, counters and caches of the program. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   users: [
     ...['id', 'username', 'password', 'display_name', 'role', 'status', 'email', 'access_token', 'quota', 'used_quota'],

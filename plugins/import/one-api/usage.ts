@@ -283,7 +283,7 @@ function saysOf(ratios: Ratios, quotaPerUnit: number): ForeignUsage['says'] {
     there === undefined ||
     Math.abs(there - here) <= Math.max(ratios.isRounded ? TWO_PLACES : 0, Math.abs(there) * slack);
   return {
-    factor: (factorPpm) => near(group, factorPpm / 1e6, 2e-6),
+    factor: (factor) => near(group, factor),
     price(written) {
       if (expression !== undefined)
         return JSON.stringify(priceOfExpression(expression).price) === JSON.stringify(written);

@@ -4,26 +4,21 @@
  */
 import { type Cells, cellsOf, factorIn } from '../cells.ts';
 import type { Database } from '../databases.ts';
-import { EMPTY, type Inventory, type Note, type Source } from '../inventory.ts';
-import { readChannels, type Site, type Upstreams, USUAL_GROUP } from '../one-api/channels.ts';
-import { groupNames } from '../one-api/group-names.ts';
+import type { Inventory, Note, Source } from '../inventory.ts';
+import { readChannels, type Site, type Upstreams } from '../one-api/channels.ts';
 import { readHistory } from '../one-api/history.ts';
-import { readHoldings } from '../one-api/holdings.ts';
 import {
   amountsIn,
   coreTables,
-  inRenamed,
-  NOTHING_SERVED,
+  inventoryOf,
   type People,
   readKeys,
   readPeople,
-  renameGroups,
+  unservedNote,
 } from '../one-api/index.ts';
 import { optionsOf } from '../one-api/options.ts';
 import { withPrices } from '../one-api/prices.ts';
 import { addressList, type GroupRules, type KeyList, modelList, type Placement, placement } from '../one-api/rights.ts';
-import { readSettings } from '../one-api/settings.ts';
-import { tableNotes, unreadColumns } from '../one-api/unread.ts';
 import { readUsage } from '../one-api/usage.ts';
 import { asObject, asTexts, type Row, textOf } from '../values.ts';
 import { oneHubTypeOf } from './channel-types.ts';
@@ -66,34 +61,11 @@ async function read(database: Database, perUnit: bigint): Promise<Inventory> {
     place: (cells, userGroup) => placeOf(placing, cells, userGroup),
   });
   const priced = withPrices(list, upstreams.models, new Map());
-  const holdings = await readHoldings('one-hub', database, amounts.micro, perUnit);
-  const settings = readSettings({ program: 'one-hub', options, perUnit, quotaPerUnit });
-  const names = groupNames();
-  const renamed = renameGroups({ groups: placing.groups(), keys: keys.keys }, names.of);
-  return {
-    ...EMPTY,
-    ...holdings,
-    groups: renamed.groups,
-    users: people.owners.map((user) => inRenamed(user, names.of, USUAL_GROUP)),
-    keys: renamed.keys,
-    channels: upstreams.channels,
-    models: priced.models,
-    sections: { ...settings.sections, ...holdings.sections },
-    notes: [
-      ...amounts.notes,
-      ...people.notes,
-      ...groupNotes(groupRows, upstreams, people),
-      ...keys.notes,
-      ...settingNotes(keys.sample),
-      ...upstreams.notes,
-      ...priced.notes,
-      ...settings.notes,
-      ...holdings.notes,
-      ...people.unread,
-      ...unreadColumns({ channels, tokens: keys.sample }),
-      ...(await tableNotes(database)),
-    ],
-  };
+  const around = { program: 'one-hub', database, channels, options, perUnit, quotaPerUnit, amounts } as const;
+  return inventoryOf(around, { people, placing, keys, upstreams, priced }, () => [
+    ...groupNotes(groupRows, upstreams, people),
+    ...settingNotes(keys.sample),
+  ]);
 }
 
 /** The groups that are in use: without one, a call is refused there. */
@@ -171,7 +143,8 @@ function settingNotes(tokens: readonly Row[]): readonly Note[] {
   }));
 }
 
-function groupNotes(rows: readonly Row[], { groups }: Upstreams, people: People): readonly Note[] {
+function groupNotes(rows: readonly Row[], upstreams: Upstreams, people: People): readonly Note[] {
+  const { groups } = upstreams;
   const known = new Map(rows.map((row) => [textOf(row, 'symbol') ?? '', cellsOf('user_groups', row)]));
   const isOn = (group: string): boolean => {
     const cells = known.get(group);
@@ -183,8 +156,9 @@ function groupNotes(rows: readonly Row[], { groups }: Upstreams, people: People)
   const rates = [...known].filter(([group, cells]) => isOn(group) && (cells.number('api_rate') ?? 0) > 0);
   return [
     ...refused.map(([group, count]): Note => {
-      const why = isOn(group) ? NOTHING_SERVED : 'it is not in use there: calls of its users are refused, as there';
-      return { kind: 'decide', where: 'groups', what: `users of the group ${group}`, why, count };
+      if (isOn(group)) return unservedNote(group, count, upstreams);
+      const why = 'it is not in use there: calls of its users are refused, as there';
+      return { kind: 'left', where: 'groups', what: `users of the group ${group}`, why, count };
     }),
     ...[...known.keys()]
       .filter((group) => !groups.has(group) && !counts.has(group))

@@ -40,9 +40,9 @@ class Unchanged implements Taken {
   readonly state = 'unchanged';
   readonly #name: string;
   readonly #from: string;
-  constructor(kind: Unchanged['kind'], { before, from }: Pick<Compared, 'before' | 'from'>) {
+  constructor(kind: Unchanged['kind'], name: string, from: string) {
     this.kind = kind;
-    this.#name = before.name;
+    this.#name = name;
     this.#from = from;
   }
   get from(): string {
@@ -76,16 +76,22 @@ function differencesOf(was: JsonObject, is: JsonObject): readonly Difference[] {
   );
 }
 
+/** The name of a thing that was imported before: of an account the current one here, of others that of the import. */
+function nameHere({ accountNames }: Run, kind: Compared['kind'], { name, ownId }: Imported): string {
+  return (kind === 'user' ? accountNames.get(ownId) : undefined) ?? name;
+}
+
 async function compare(run: Run, thing: Compared): Promise<void> {
   const { kind, id, name, from, before, now, amounts } = thing;
   const results = (state: Taken['state'], changes: readonly Change[]): void => {
     if (run.isRehearsal === true) return;
     run.changed.push(...changes);
-    if (state === 'unchanged') return void run.taken.push(new Unchanged(kind === 'user' ? 'account' : kind, thing));
+    const [ownKind, ownName] = [kind === 'user' ? 'account' : kind, nameHere(run, kind, before)] as const;
+    if (state === 'unchanged') return void run.taken.push(new Unchanged(ownKind, ownName, from));
     run.taken.push({
-      kind: kind === 'user' ? 'account' : kind,
+      kind: ownKind,
       from,
-      to: `${kind === 'user' ? 'account' : kind} ${before.name}`,
+      to: `${ownKind} ${ownName}`,
       state,
       ...(changes.length > 0 && { changes: changes.map(changeText) }),
       ...(changes.some((each) => each.state === 'applied') && { updated: true as const }),
@@ -167,22 +173,17 @@ export function compareDepartment(run: Run, department: ForeignDepartment, befor
             return write((along) => departments.addToBudget(id, BigInt(is) - BigInt(was), along));
           }
           const own: Json =
-            field === 'factor'
-              ? here.factorPpm
-              : field === 'budget' || field === 'monthlyBudget'
-                ? amountText(here[field])
-                : (here[field as 'name' | 'enabled'] ?? null);
-          const usual = field === 'factor' ? (was ?? 1_000_000) : was;
-          if (!isSame(own, usual)) return isSame(own, is) ? update.same(field) : update.conflict(field, CHANGED_HERE);
+            field === 'budget' || field === 'monthlyBudget'
+              ? amountText(here[field])
+              : (here[field as 'name' | 'enabled'] ?? null);
+          if (!isSame(own, was)) return isSame(own, is) ? update.same(field) : update.conflict(field, CHANGED_HERE);
           const amount = typeof is === 'string' && field !== 'name' ? BigInt(is) : null;
           const changes =
             field === 'name'
               ? { name: String(is) }
               : field === 'enabled'
                 ? { enabled: is === true }
-                : field === 'factor'
-                  ? { factorPpm: typeof is === 'number' ? is : 1_000_000 }
-                  : { [field]: amount };
+                : { [field]: amount };
           return write((along) => departments.change(id, changes, along));
         });
       }
@@ -248,7 +249,8 @@ async function changeAccount(run: Run, id: number, changes: AccountChanges, alon
   let refusal: unknown;
   for (const name of namesFor(changes.name, run.kind)) {
     try {
-      return void (await run.accounts.change(id, { ...changes, name, renamesScope: true }, along));
+      await run.accounts.change(id, { ...changes, name, renamesScope: true }, along);
+      return void run.accountNames.set(id, name);
     } catch (error) {
       if (!hasCode(error, 'name_taken')) throw error;
       refusal = error;
@@ -342,7 +344,12 @@ export async function compareGone(run: Run, kind: 'user' | 'key', there: Readonl
     const change: Change = { ...changed, field: 'deleted', was: 'there', is: 'deleted', ...state };
     run.changed.push(change);
     run.taken.push({
-      ...{ kind: changed.kind, from: before.name, to: `${changed.kind} ${before.name}`, state: 'changed' },
+      ...{
+        kind: changed.kind,
+        from: before.name,
+        to: `${changed.kind} ${nameHere(run, kind, before)}`,
+        state: 'changed',
+      },
       changes: [changeText(change)],
       ...(state.state === 'applied' && { updated: true as const }),
     });

@@ -37,10 +37,9 @@ export async function takeDepartments(run: Run, all: readonly ForeignDepartment[
   }
 }
 
-function textOf(name: string, { factorPpm, budget, monthlyBudget, enabled }: ForeignDepartment): string {
+function textOf(name: string, { budget, monthlyBudget, enabled }: ForeignDepartment): string {
   return [
     `department ${name}`,
-    ...(factorPpm === undefined ? [] : [`price factor ${factorPpm / 1_000_000}`]),
     ...(budget === undefined ? [] : [`budget ${inQuota(budget)}`]),
     ...(monthlyBudget === undefined ? [] : [`monthly budget ${inQuota(monthlyBudget)}`]),
     ...(enabled ? [] : ['disabled']),

@@ -4,7 +4,8 @@ import type { JsonObject } from '../../../core/contracts/json.ts';
 import { MICRO } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { Sessions } from '../../../core/contracts/sessions.ts';
+import { Sessions, Tickets } from '../../../core/contracts/sessions.ts';
+import { Site } from '../../../core/contracts/site.ts';
 import type { Host, Step } from '../../../core/plugin.ts';
 import type { ForeignUser, Note } from '../inventory.ts';
 
@@ -30,6 +31,11 @@ export interface IdentitySteps {
 /** Returns whether the old password of a user works here. */
 export function hasOldPassword(host: Pick<Host, 'use'>, { passwordHash }: ForeignUser): boolean {
   return passwordHash !== undefined && host.use(Accounts).passwordHashProblem(passwordHash) === undefined;
+}
+
+/** Whether links for a new password can be made: they open a page of the console. */
+export function givesLinks(host: Pick<Host, 'find'>): boolean {
+  return host.find(Site) !== undefined && host.find(Tickets) !== undefined;
 }
 
 /**
@@ -94,7 +100,8 @@ export async function identitySteps(host: Host, accountId: number, user: Foreign
     steps.push(...accounts.adoptSteps(accountId, { settings }));
     told.push('settings');
   }
-  if (user.isPerson && user.enabled && !canSignIn) {
+  const getsLink = user.email !== undefined && givesLinks(host);
+  if (user.isPerson && user.enabled && !canSignIn && !getsLink) {
     const why = 'it has no password that works here: make a link for a new one with `turnpike user link NAME`';
     notes.push({ kind: 'decide', where: 'users', what, why });
   }

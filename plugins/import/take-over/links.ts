@@ -2,7 +2,7 @@
 import { Tickets } from '../../../core/contracts/sessions.ts';
 import { Site } from '../../../core/contracts/site.ts';
 import type { ForeignUser } from '../inventory.ts';
-import { hasOldPassword } from './identities.ts';
+import { givesLinks, hasOldPassword } from './identities.ts';
 import type { Run } from './run.ts';
 
 /** How long a link is valid. */
@@ -14,8 +14,8 @@ const LINK_MS = 7 * 86_400_000;
  */
 export async function handOutLinks(run: Run, users: readonly ForeignUser[]): Promise<void> {
   const { host, accounts, imports, isDry, handOut, handouts } = run;
-  const [site, tickets] = [host.find(Site), host.find(Tickets)];
-  if (site === undefined || tickets === undefined) return;
+  if (!givesLinks(host)) return;
+  const [site, tickets] = [host.use(Site), host.use(Tickets)];
   const before = handouts.length;
   for (const user of users) {
     if (!user.isPerson || user.role === 'root' || hasOldPassword(host, user) || user.email === undefined) continue;

@@ -56,12 +56,14 @@ export interface Run extends TakeoverOptions {
   readonly keys: Keys;
   readonly ledger: Ledger;
   readonly departments: Departments;
-  /** Replaced if another request has changed something meanwhile. */
+  /** Replaced if another request has changed something. */
   imports: Imports;
   readonly taken: Taken[];
   readonly changed: Change[];
   readonly notes: Note[];
   readonly handouts: Omit<Handout, 'secret'>[];
+  /** The names that accounts have here, by id: read when accounts of an earlier import are compared. */
+  readonly accountNames: Map<number, string>;
   /** Days of usage that were added: they may be a million, so they are only counted. */
   days: number;
   /** Made with the first new account or key. */
@@ -93,6 +95,7 @@ export async function beginRun(host: Host, options: TakeoverOptions): Promise<Ru
     changed: [],
     notes: [],
     handouts: [],
+    accountNames: new Map(),
     days: 0,
     accountPlan() {
       accountPlan ??= accounts.plan();

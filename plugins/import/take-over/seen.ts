@@ -5,10 +5,9 @@ import type { JsonObject } from '../../../core/plugin.ts';
 import type { ForeignDepartment, ForeignKey, ForeignUser } from '../inventory.ts';
 import type { Imported } from '../tables.ts';
 
-export function seenDepartment({ name, factorPpm, budget, monthlyBudget, enabled }: ForeignDepartment): JsonObject {
+export function seenDepartment({ name, budget, monthlyBudget, enabled }: ForeignDepartment): JsonObject {
   return {
     name,
-    factor: factorPpm ?? null,
     budget: amountText(budget),
     monthlyBudget: amountText(monthlyBudget),
     enabled,

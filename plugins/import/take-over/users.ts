@@ -35,12 +35,26 @@ export async function takeUsers(run: Run, users: readonly ForeignUser[]): Promis
   } finally {
     if (!run.isDry && fresh.some(({ department }) => department !== undefined)) await run.departments.changed();
   }
+  if (known.length > 0 && run.isRehearsal !== true) await readAccountNames(run);
   for await (const user of unhurried(known))
     await orNote(run, `user ${user.name}`, async () => {
       const before = run.imports.find('user', user.id);
       if (before !== undefined) await compareUser(run, user, before);
     });
   return strangers;
+}
+
+/** Accounts of one query. */
+const PAGE = 1_000;
+
+async function readAccountNames({ accounts, accountNames }: Run): Promise<void> {
+  for (let before: number | undefined; ; ) {
+    const below = before === undefined ? {} : { before };
+    const { items } = await accounts.search({ ...below, deleted: 'also', offset: 0, limit: PAGE });
+    for (const { id, name } of items) accountNames.set(id, name);
+    if (items.length < PAGE) return;
+    before = items.at(-1)!.id;
+  }
 }
 
 async function rootOf({ accounts }: Run): Promise<Account | undefined> {
@@ -58,9 +72,11 @@ async function planUser(run: Run, user: ForeignUser, root: Account | undefined):
     return undefined;
   }
   const isRoot = user.role === 'root' && root !== undefined;
-  const { account, steps } = isRoot ? { account: root, steps: [] } : await createAccount(run, user, notes);
+  const made = isRoot ? { account: root, steps: [], email: undefined } : await createAccount(run, user, notes);
+  const { account, steps, email } = made;
   const money = await moneySteps(run, user, account.id, isRoot, notes);
-  const identity = await identitySteps(host, account.id, user);
+  // Without an address that was refused: no link can be sent to it.
+  const identity = await identitySteps(host, account.id, { ...user, email });
   const to = [
     `account ${account.name}, ${account.role}`,
     user.balance !== undefined && user.balance < 0n && !isRoot
@@ -94,7 +110,7 @@ async function createAccount(
   run: Run,
   user: ForeignUser,
   notes: Note[],
-): Promise<{ readonly account: Account; readonly steps: readonly Step[] }> {
+): Promise<{ readonly account: Account; readonly steps: readonly Step[]; readonly email: string | undefined }> {
   const plan = await run.accountPlan();
   const { displayName, group, remark, balance } = user;
   let { email } = user;
@@ -120,7 +136,7 @@ async function createAccount(
             what: `user ${user.name}`,
             why: `the name is taken here, or looks like one that is: the account is ${name}`,
           });
-        return made;
+        return { ...made, email };
       } catch (error) {
         if (hasCode(error, 'invalid_email', 'email_taken')) {
           const why = error.code === 'email_taken' ? 'another account has it' : error.message;
