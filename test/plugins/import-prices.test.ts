@@ -253,6 +253,24 @@ describe('prices of one-hub', () => {
     assert.deepEqual(priceOf('unknown', []).price, { input: '60', output: '60' });
   });
 
+  it('charges half for cached tokens and 40 times for audio before the table had a column for them', () => {
+    const early = [
+      { model: 'house', type: 'tokens', input: 1, output: 2 },
+      { model: 'gpt-4o-realtime-preview', type: 'tokens', input: 1, output: 2 },
+      { model: 'tuned', type: 'tokens', input: 1, output: 2 },
+    ];
+    const options = { AudioTokenJson: '{"tuned":{"input_audio_tokens_ratio":3,"output_audio_tokens_ratio":4}}' };
+    const before = oneHubPrices(early, options, ['model', 'type', 'input', 'output']);
+    assert.deepEqual(before.priceOf('house', []).price, {
+      ...{ input: '2', output: '4', cacheRead: '1' },
+      ...{ inputAudio: '80', outputAudio: '160' },
+    });
+    const { inputAudio, outputAudio } = before.priceOf('gpt-4o-realtime-preview', []).price ?? {};
+    assert.deepEqual([inputAudio, outputAudio], ['40', '40']);
+    const tuned = before.priceOf('tuned', []).price ?? {};
+    assert.deepEqual([tuned.inputAudio, tuned.outputAudio], ['6', '16']);
+  });
+
   it('names the row that cannot be read', () => {
     const list = oneHubPrices([{ model: 'house', type: 'tokens', input: 'abc', output: 1 }], {});
     assert.throws(() => list.priceOf('house', []), /table prices, model "house", column input/);

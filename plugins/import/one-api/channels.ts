@@ -23,7 +23,7 @@ export const USUAL_GROUP = 'default';
 /** What differs between the programs, their versions and their settings. */
 export interface Site {
   readonly program: 'one-api' | 'new-api' | 'one-hub';
-  /** A version after v0.8.5 of new-api: it has the column `channel_info`. */
+  /** A version after v0.8.5 of new-api, which has the column `channel_info`; of one-hub, one with the table `user_groups`. */
   readonly isLate: boolean;
   readonly typeOf: (type: number, cells: Cells) => TypeFact | undefined;
   /** The version of the API of Gemini, if the channel says none, and its threshold for content. */
@@ -308,7 +308,9 @@ function offersOf(
   const mapping = cells.object('model_mapping');
   const undotted =
     number === AZURE &&
-    (site.program === 'one-api' || (site.program === 'new-api' && (cells.number('created_time') ?? 0) < DOTS_SINCE));
+    (site.program === 'one-api' ||
+      (site.program === 'one-hub' && !site.isLate) ||
+      (site.program === 'new-api' && (cells.number('created_time') ?? 0) < DOTS_SINCE));
   const offers = new Map<string, string>();
   for (const name of new Set(partsOf(cells.text('models'), ','))) {
     const upstream = upstreamName(name, mapping, site);
