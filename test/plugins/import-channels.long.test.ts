@@ -269,6 +269,19 @@ describe('names of models', () => {
     }
   });
 
+  it('with a star are left unless requests match them there, because here they would be patterns', async () => {
+    const starred = 'gpt-4o,claude-*,*,gpt-4-gizmo-*,gemini-2.5-flash-thinking-*';
+    for (const [program, row, kept] of [
+      ['one-api', {}, ['gpt-4o']],
+      ['new-api', {}, ['gpt-4o', 'gpt-4-gizmo-*']],
+      ['new-api', { channel_info: '{}' }, ['gpt-4o', 'gpt-4-gizmo-*', 'gemini-2.5-flash-thinking-*']],
+      ['one-hub', {}, ['gpt-4o', 'claude-*', '*', 'gpt-4-gizmo-*', 'gemini-2.5-flash-thinking-*']],
+    ] as const) {
+      const { models } = await read(program, [{ models: starred, ...row }]);
+      assert.deepEqual([...models.keys()], kept, program);
+    }
+  });
+
   it('are mapped before that: a switch behind a plain name is one, too', async () => {
     const { models } = await read('new-api', [{ models: 'fast,deep', model_mapping: '{"deep":"o3-mini-high"}' }]);
     assert.deepEqual([...models.keys()], ['fast']);

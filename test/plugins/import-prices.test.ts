@@ -4,7 +4,13 @@ import { describe, it } from 'node:test';
 import type { ForeignPrice, ForeignUsage } from '../../plugins/import/inventory.ts';
 import { amountText } from '../../plugins/import/one-api/amounts.ts';
 import { priceOfExpression } from '../../plugins/import/one-api/expressions.ts';
-import { type Priced, priceList, recordedPriceList, withoutUnpriced, withPrices } from '../../plugins/import/one-api/prices.ts';
+import {
+  type Priced,
+  priceList,
+  recordedPriceList,
+  withoutUnpriced,
+  withPrices,
+} from '../../plugins/import/one-api/prices.ts';
 import { oneHubPrices } from '../../plugins/import/one-hub/prices.ts';
 import { amountOf } from '../../plugins/import/values.ts';
 
@@ -139,11 +145,24 @@ describe('prices of new-api', () => {
     assert.deepEqual([accepted.price?.input, accepted.calls, accepted.notes[0]?.kind], ['75', 'accepted', 'decide']);
   });
 
+  it('charges by an expression of the program unless the model has a ratio, a price or a stored way of billing', () => {
+    const { price } = newApi('gpt-6-astra', {}, V1);
+    assert.deepEqual([price?.input, price?.output, price?.cacheRead, price?.cacheWrite], ['10', '50', '1', '12.5']);
+    assert.deepEqual(newApi('gpt-6-astra', { ModelRatio: { 'gpt-6-astra': 8 } }, V1).price?.input, '16');
+    assert.deepEqual(newApi('gpt-6-astra', { ModelPrice: { 'gpt-6-astra': 0.1 } }, V1).price, { perRequest: '0.1' });
+    const ratioMode = { 'billing_setting.billing_mode': { 'gpt-6-astra': 'ratio' } };
+    assert.equal(newApi('gpt-6-astra', ratioMode, V1).calls, 'refused');
+    assert.equal(newApi('gpt-6-astra', {}, V09).calls, 'refused');
+  });
+
   it('charges 30 for a model without a price before v0.5, nothing less for cached tokens, and ignores most stored completion ratios', () => {
     assert.deepEqual(newApi('other', {}, V04).price, { input: '60', output: '60' });
     assert.deepEqual(newApi('gpt-4o', {}, V04).price, { input: '2.5', output: '10' });
     assert.deepEqual(newApi('gemini-1.5-pro-latest', {}, V04).price, { input: '3.5', output: '14' });
-    const options = { ModelRatio: { 'gpt-4': 15, 'deepseek-v3': 1, other: 1 }, CompletionRatio: { 'gpt-4': 9, other: 3 } };
+    const options = {
+      ModelRatio: { 'gpt-4': 15, 'deepseek-v3': 1, other: 1 },
+      CompletionRatio: { 'gpt-4': 9, other: 3 },
+    };
     const outputs = ['gpt-4', 'deepseek-v3', 'other'].map((name) => newApi(name, options, V04).price?.output);
     assert.deepEqual(outputs, ['60', '4', '6']);
   });
@@ -271,7 +290,13 @@ describe('prices of earlier versions of one-api', () => {
 
   it('have no ratios by channel type at first, and then those of the program beside stored ones', () => {
     const options = { ModelRatio: { house: 2, 'house(33)': 4 } };
-    assert.deepEqual([rates('house', v061, options), rates('house', v067, options)], [['4', '4'], ['8', '8']]);
+    assert.deepEqual(
+      [rates('house', v061, options), rates('house', v067, options)],
+      [
+        ['4', '4'],
+        ['8', '8'],
+      ],
+    );
     assert.deepEqual(rates('gpt-4', v05, options), ['60', '120'], 'the stored row replaces the table');
     assert.deepEqual(rates('gpt-4', v061, options), ['30', '60']);
   });

@@ -1116,7 +1116,10 @@ describe('the retry budget', () => {
     const budget = createRetryBudget();
     let isAnswered = false;
     const streams = Array.from({ length: 10 }, () => budget.enter(() => isAnswered));
-    assert.equal(streams.every((stream) => stream.retry()), true);
+    assert.equal(
+      streams.every((stream) => stream.retry()),
+      true,
+    );
     const [next] = enter(budget, 1);
     assert.equal(next!.retry(), false);
     isAnswered = true;

@@ -8,6 +8,7 @@ import { type ForeignChannel, type ForeignModel, type Note, Secret, type Setting
 import { asTexts, isTrue, partsOf, type Row, textOf } from '../values.ts';
 import { AZURE, type ChannelType, CUSTOM, type TypeFact } from './channel-types.ts';
 import { channelNames } from './names.ts';
+import { isGizmo } from './rights.ts';
 
 /** `channels.status` of a channel that is in use. */
 const ENABLED = 1;
@@ -313,6 +314,12 @@ function offersOf(
       (site.program === 'new-api' && (cells.number('created_time') ?? 0) < DOTS_SINCE));
   const offers = new Map<string, string>();
   for (const name of new Set(partsOf(cells.text('models'), ','))) {
+    // Here it would be a pattern, with which keys reach more models than there.
+    if (name.includes('*') && !matchesThere(name, site)) {
+      const why = 'names with a star match nothing there: name the models that this channel serves';
+      notes.push({ kind: 'left', where: 'channels.models', what: `model ${name} of ${what}`, why });
+      continue;
+    }
     const upstream = upstreamName(name, mapping, site);
     const keepsSuffix = upstream.endsWith('-thinking') && (site.thinkers.has(name) || site.thinkers.has(upstream));
     if (type.isSwitch?.(upstream) === true && !keepsSuffix) {
@@ -325,6 +332,12 @@ function offersOf(
   }
   return offers;
 }
+
+/** Whether requests of a program can match a name with a star: one-hub has such names, new-api a few, all with the star at the end. */
+const matchesThere = (name: string, { program, isLate }: Site): boolean =>
+  (program === 'one-hub' && /^[^*]*\*$/.test(name)) ||
+  (program === 'new-api' &&
+    (isGizmo(name) || (isLate && /^gemini-2\.5-(?:flash|flash-lite|pro)-thinking-\*$/.test(name))));
 
 /** In new-api, a name may be mapped to one that is mapped again; one-hub writes `+` before one whose calls cost what the public name costs. */
 function upstreamName(name: string, mapping: Row, { program }: Site): string {

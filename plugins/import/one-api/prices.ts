@@ -351,17 +351,19 @@ function newApiPrices({ options, isUnsetAccepted }: PriceFacts, rules: newApi.Ne
     return price && (perUse ? { ...price, perUse } : price);
   }
 
+  function expressed(name: string, expression: string): Priced {
+    const { price, why } = priceOfExpression(expression);
+    if (price !== undefined) return { price, calls: 'charged', notes: [] };
+    const where = 'options.billing_setting.billing_expr';
+    return {
+      calls: 'unknown',
+      notes: [decide(where, name, `its billing expression cannot be said as a price here: ${why}`)],
+    };
+  }
+
   function priceOf(name: string): Priced {
-    const expression = expressions(name);
-    if (expression !== undefined) {
-      const { price, why } = priceOfExpression(expression);
-      if (price !== undefined) return { price, calls: 'charged', notes: [] };
-      const where = 'options.billing_setting.billing_expr';
-      return {
-        calls: 'unknown',
-        notes: [decide(where, name, `its billing expression cannot be said as a price here: ${why}`)],
-      };
-    }
+    const expression = expressions.of(name);
+    if (expression !== undefined) return expressed(name, expression);
     const perCall = wildcard(prices, renamed(name, rules.names));
     if (perCall === 'negative') return priceOrNote(name, undefined, 'options.ModelPrice');
     if (perCall !== undefined) {
@@ -372,6 +374,8 @@ function newApiPrices({ options, isUnsetAccepted }: PriceFacts, rules: newApi.Ne
     const ratio = wildcard(models, renamed(name, rules.ratioNames));
     if (ratio === 'negative') return priceOrNote(name, oneUnit(quotaPerUnit), 'options.ModelRatio');
     if (ratio !== undefined) return priceOrNote(name, tokenPrice(name, ratio), 'options.ModelRatio', notesOn(name));
+    const own = expressions.isStored(name) ? undefined : rules.expressions.get(name);
+    if (own !== undefined) return expressed(name, own);
     if (rules.unset !== undefined) {
       const why = `it has no ratio there, where it is charged ${rules.unset} times the basic price`;
       const notes = [decide('options.ModelRatio', name, why)];
@@ -399,8 +403,8 @@ function newApiPrices({ options, isUnsetAccepted }: PriceFacts, rules: newApi.Ne
   return { priceOf, quotaPerUnit, notes: [] };
 }
 
-/** The expression of a model that is billed by one. */
-function expressionsIn(options: Options): (name: string) => string | undefined {
+/** The stored expression of a model that is billed by one, and whether any way of billing it is stored. */
+function expressionsIn(options: Options): { of(name: string): string | undefined; isStored(name: string): boolean } {
   const read = (key: string): Readonly<Record<string, unknown>> => {
     const text = options[key];
     if (text === undefined || text.trim() === '') return {};
@@ -412,7 +416,10 @@ function expressionsIn(options: Options): (name: string) => string | undefined {
   };
   const modes = read('billing_setting.billing_mode');
   const expressions = read('billing_setting.billing_expr');
-  return (name) => (modes[name] === 'tiered_expr' ? String(expressions[name] ?? '') : undefined);
+  return {
+    of: (name) => (modes[name] === 'tiered_expr' ? String(expressions[name] ?? '') : undefined),
+    isStored: (name) => modes[name] !== undefined,
+  };
 }
 
 /** Per use of vendor-side tools; undefined if the program charges none, or the vendor of the model has none. */

@@ -100,7 +100,10 @@ async function read(database: Database, perUnit: bigint): Promise<Inventory> {
 /** Groups before November 2024, when they became a table: their ratios in the option or the program, otherwise 1. A key had no group of its own. */
 function groupsOfOption(options: Options, { allGroups }: Upstreams): readonly Row[] {
   const stored = options.object('GroupRatio') ?? {};
-  const ratios = { ...Object.fromEntries([...allGroups, 'default', 'vip', 'svip'].map((name) => [name, 1])), ...stored };
+  const ratios = {
+    ...Object.fromEntries([...allGroups, 'default', 'vip', 'svip'].map((name) => [name, 1])),
+    ...stored,
+  };
   return Object.entries(ratios).map(([symbol, ratio], index) => ({ id: index + 1, symbol, ratio }));
 }
 

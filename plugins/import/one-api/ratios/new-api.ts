@@ -7,9 +7,9 @@
  *   Tools: olegische/xrouter 8fa910f2, `setting/operation_setting/tools.go`.
  * - `v0.9`: Hermerz/new-api a0d86159, Futureppo/new-api 18c3a48d, the same path. Tools: Nordinian/aiapi.services b16a7e80.
  * - `v1`: QuantumNous/new-api 00f6587d `setting/ratio_setting/model_ratio.go`, 19aca2df `cache_ratio.go`, 00899e66 `service/text_quota.go`,
- *   0e427856 `setting/operation_setting/tools.go`.
+ *   0e427856 `setting/operation_setting/tools.go`, 267329d9 `setting/billing_setting/builtin_billing.go` with its tests.
  */
-import { type NameRule, type RatioTable, type Schema, ratioTable } from './table.ts';
+import { type NameRule, type RatioTable, ratioTable, type Schema } from './table.ts';
 
 /** What the program takes for a model without a ratio, if it accepts one. */
 export const UNSET_RATIO = '37.5';
@@ -55,6 +55,8 @@ export interface NewApiRules {
   readonly audioInput: readonly NameRule[];
   /** Surcharges for uses of vendor-side tools; the first rule of a tool whose names match decides. */
   readonly tools: readonly ToolRule[];
+  /** Billing expressions of models that have neither a ratio nor a price. */
+  readonly expressions: ReadonlyMap<string, string>;
   /** The ratio of a model without one, whoever calls it; undefined: it is refused, unless a setting accepts it. */
   readonly unset: string | undefined;
   /** Names that are looked up as another one. */
@@ -330,6 +332,7 @@ const V06: NewApiRules = {
   hasLongWrites: false,
   audioInput: [],
   tools: [],
+  expressions: new Map(),
   unset: undefined,
   names: GIZMOS,
   ratioNames: GIZMOS.slice(0, 1),
@@ -481,6 +484,12 @@ const V09: NewApiRules = {
 const V1: NewApiRules = {
   ...V09,
   versions: 'v1',
+  expressions: new Map([
+    [
+      'gpt-6-astra',
+      'len <= 272000 ? tier("standard", p * 10 + c * 50 + cr * 1 + cc * 12.5) : tier("long_context", p * 20 + c * 75 + cr * 2 + cc * 25)',
+    ],
+  ]),
   createCache: merged(V09.createCache, ratioTable({ '1.25': 'gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna' })),
   completionRules: [
     ...V09.completionRules.slice(0, 4),

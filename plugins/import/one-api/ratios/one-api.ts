@@ -4,7 +4,7 @@
  * factors there are computed in whole numbers (500 / 7 is 71), so the ratios are those that the program saves itself.
  */
 import { type OneApiRules, V05, V061, V067 } from './one-api-early.ts';
-import { type NameRule, type RatioTable, type Schema, ratioTable } from './table.ts';
+import { type NameRule, type RatioTable, ratioTable, type Schema } from './table.ts';
 
 /** The ratio of a model that is in no table. */
 export const UNKNOWN_RATIO = '30';
