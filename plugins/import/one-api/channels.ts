@@ -263,6 +263,9 @@ function keysOf(cells: Cells, site: Site, number: number): ChannelKeys | { reado
     (typeof states === 'object' && states !== null ? (states as Row)[i] : undefined) ?? ENABLED;
   const each = keyTexts(text).map((key, i) => ({ key, place: i + 1, isOn: Number(stateOf(i)) === ENABLED }));
   const on = each.filter(({ isOn }) => isOn);
+  // Other credentials of the account, which must not be sent, are behind the key.
+  if (site.program === 'new-api' && number === 45 && on.some(({ key }) => key.includes('|')))
+    return { why: 'its key has several parts: set up a channel of the vendor with the API key alone' };
   if (each.length > 0 && on.length === 0) return { why: 'all of its keys are disabled' };
   const disabled = each.filter(({ isOn }) => !isOn).map(({ place }) => place);
   if (site.program === 'new-api' && number === 46) {
@@ -325,6 +328,11 @@ function offersOf(
     if (type.isSwitch?.(upstream) === true && !keepsSuffix) {
       const why =
         'the end of its name is a switch for the program, which calls another model: send that name and the parameter instead';
+      notes.push({ kind: 'left', where: 'channels.models', what: `model ${name} of ${what}`, why });
+      continue;
+    }
+    if (type.elsewhere?.test(upstream) === true) {
+      const why = 'the program calls it at another path of its vendor, which is not called here';
       notes.push({ kind: 'left', where: 'channels.models', what: `model ${name} of ${what}`, why });
       continue;
     }
