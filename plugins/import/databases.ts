@@ -8,6 +8,8 @@ export interface EachOptions {
   readonly newest?: number;
   /** The column to order by instead of the ids. */
   readonly by?: string;
+  /** Nothing of the table is taken over by this: `unread` still has it. */
+  readonly isLook?: boolean;
 }
 
 /**

@@ -15,6 +15,8 @@ const FAMILY: Readonly<Record<string, readonly string[]>> = {
   channels: ['id', 'type', 'key', 'status', 'name', 'models'],
 };
 const LITELLM = 'LiteLLM_VerificationToken';
+/** Columns of `channels` that one-api never had: of one-hub before it had the table `prices`, and of other forks. */
+const OF_FORKS = ['proxy', 'test_model', 'only_chat', 'plugin', 'tag', 'setting', 'model_configs', 'ratelimit'];
 
 /** A recognised database. */
 export interface Recognised {
@@ -56,15 +58,22 @@ async function programOf(database: Database, wanted: Program | undefined): Promi
   const tokens = await database.columns('tokens');
   const has = async (table: string): Promise<boolean> => (await database.columns(table)).length > 0;
   const isNewApi = tokens.includes('model_limits_enabled');
-  const isOneHub = (await has('user_groups')) && (await has('prices'));
+  // Versions before November 2024 have no user_groups.
+  const isOneHub = await has('prices');
   if (isNewApi && isOneHub)
     throw new Error(
-      'this is a database of a program that cannot be told: it has tokens.model_limits_enabled as new-api, and the tables user_groups and prices as one-hub',
+      'this is a database of a program that cannot be told: it has tokens.model_limits_enabled as new-api, and the table prices as one-hub',
     );
   if (isOneHub) return { program: 'one-hub' };
   if (await has('user_groups'))
     throw new Error(
       'this is a database of a fork of one-hub that cannot be read: it has the table user_groups, but no table prices',
+    );
+  const channels = await database.columns('channels');
+  const ofFork = OF_FORKS.find((column) => channels.includes(column));
+  if (!isNewApi && ofFork !== undefined)
+    throw new Error(
+      `this is a database of a fork of one-api that cannot be read: channels has the column ${ofFork}, which one-api does not have, so its types of channels may have other numbers`,
     );
   if (!isNewApi && (await has('setups')))
     throw new Error(

@@ -225,6 +225,14 @@ describe('weights', () => {
   });
 });
 
+describe('a key with other credentials behind it', () => {
+  it('leaves the channel, because they must not be sent', async () => {
+    const inventory = await read('new-api', [{ type: 45, key: 'ark-key|access|secret' }]);
+    assert.equal(inventory.channels.length, 0);
+    assert.match(why(inventory, 'channel main'), /its key has several parts/);
+  });
+});
+
 describe('names', () => {
   it('are readable, each different, and the same in a second import', async () => {
     const titles = ['主渠道', 'OpenAI fallback/备用', 'Zoë', 'main', 'main', '备用'];
@@ -266,6 +274,32 @@ describe('names of models', () => {
       assert.deepEqual([...models.keys()], kept, `type ${type}`);
       const left = notes.filter(({ where }) => where === 'channels.models').length;
       assert.equal(left, names.split(',').length - kept.length);
+    }
+  });
+
+  it('with a star are left unless requests match them there, because here they would be patterns', async () => {
+    const starred = 'gpt-4o,claude-*,*,gpt-4-gizmo-*,gemini-2.5-flash-thinking-*';
+    for (const [program, row, kept] of [
+      ['one-api', {}, ['gpt-4o']],
+      ['new-api', {}, ['gpt-4o', 'gpt-4-gizmo-*']],
+      ['new-api', { channel_info: '{}' }, ['gpt-4o', 'gpt-4-gizmo-*', 'gemini-2.5-flash-thinking-*']],
+      ['one-hub', {}, ['gpt-4o', 'claude-*', '*', 'gpt-4-gizmo-*', 'gemini-2.5-flash-thinking-*']],
+    ] as const) {
+      const { models } = await read(program, [{ models: starred, ...row }]);
+      assert.deepEqual([...models.keys()], kept, program);
+    }
+  });
+
+  it('that the program calls at another path are left', async () => {
+    for (const [program, type] of [
+      ['new-api', 45],
+      ['one-api', 40],
+    ] as const) {
+      const { models, notes } = await read(program, [
+        { type, models: 'doubao-pro,bot-1,helper', model_mapping: '{"helper":"bot-2"}' },
+      ]);
+      assert.deepEqual([...models.keys()], ['doubao-pro'], program);
+      assert.equal(notes.filter(({ where }) => where === 'channels.models').length, 2);
     }
   });
 

@@ -288,6 +288,9 @@ describe('the program of a database', () => {
       'CREATE TABLE user_groups (id int); CREATE TABLE prices (model text);',
     );
     assert.equal((await recognise(hub, 'one-hub')).program, 'one-hub');
+    // Its types of channels have other numbers than those of one-api, also before it had the table user_groups.
+    const early = await opened(ONE_API_VERSIONS[1]!, 'CREATE TABLE prices (model text);');
+    assert.equal((await recognise(early, undefined)).program, 'one-hub');
     const setUp = "CREATE TABLE setups (id int, version text); INSERT INTO setups VALUES (1, 'v0.9.3');";
     const { version } = await recognise(await opened(NEW_API_VERSIONS[2]!, setUp), 'new-api');
     assert.equal(version, 'set up with v0.9.3');
@@ -305,6 +308,7 @@ describe('the program of a database', () => {
     await assert.rejects(asked(oneApi, '', 'litellm'), /a database of one-api, not of litellm/);
     await assert.rejects(asked(oneApi, 'CREATE TABLE user_groups (id int);', 'one-api'), /no table prices/);
     await assert.rejects(asked(oneApi, 'CREATE TABLE setups (id int);', 'one-api'), /fork of new-api/);
+    await assert.rejects(asked(oneApi, 'ALTER TABLE channels ADD COLUMN proxy text;', 'one-api'), /the column proxy/);
     await assert.rejects(
       asked(oneApi, 'ALTER TABLE tokens DROP COLUMN remain_quota;', 'one-api'),
       /tokens has no column remain_quota/,

@@ -1,14 +1,22 @@
 /** Prices of one-api, new-api and one-hub, as their own code computes them; facts are in plugins/import/one-api/ratios. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ForeignPrice, ForeignUsage } from '../../plugins/import/inventory.ts';
 import { amountText } from '../../plugins/import/one-api/amounts.ts';
 import { priceOfExpression } from '../../plugins/import/one-api/expressions.ts';
-import { type Priced, priceList, withoutUnpriced, withPrices } from '../../plugins/import/one-api/prices.ts';
+import {
+  type Priced,
+  priceList,
+  recordedPriceList,
+  withoutUnpriced,
+  withPrices,
+} from '../../plugins/import/one-api/prices.ts';
 import { oneHubPrices } from '../../plugins/import/one-hub/prices.ts';
 import { amountOf } from '../../plugins/import/values.ts';
 
 /** The tables and columns by which ranges of versions are told apart. */
-const V06 = new Set<string>();
+const V04 = new Set<string>();
+const V06 = new Set(['setups']);
 const V07 = new Set(['logs.ip']);
 const V09 = new Set(['passkey_credentials']);
 const V1 = new Set(['subscription_plans']);
@@ -22,8 +30,15 @@ function newApi(
   return priceList({ program: 'new-api', options: asTexts(options), schema, isUnsetAccepted }).priceOf(name, []);
 }
 
-function oneApi(name: string, options: Readonly<Record<string, unknown>>, served: readonly [number, string][]): Priced {
-  const facts = { program: 'one-api', options: asTexts(options), schema: V06, isUnsetAccepted: false } as const;
+const ONE_API_LAST = new Set(['logs.elapsed_time']);
+
+function oneApi(
+  name: string,
+  options: Readonly<Record<string, unknown>>,
+  served: readonly [number, string][],
+  schema: ReadonlySet<string> = ONE_API_LAST,
+): Priced {
+  const facts = { program: 'one-api', options: asTexts(options), schema, isUnsetAccepted: false } as const;
   return priceList(facts).priceOf(
     name,
     served.map(([type, model]) => ({ type, model })),
@@ -130,6 +145,28 @@ describe('prices of new-api', () => {
     assert.deepEqual([accepted.price?.input, accepted.calls, accepted.notes[0]?.kind], ['75', 'accepted', 'decide']);
   });
 
+  it('charges by an expression of the program unless the model has a ratio, a price or a stored way of billing', () => {
+    const { price } = newApi('gpt-6-astra', {}, V1);
+    assert.deepEqual([price?.input, price?.output, price?.cacheRead, price?.cacheWrite], ['10', '50', '1', '12.5']);
+    assert.deepEqual(newApi('gpt-6-astra', { ModelRatio: { 'gpt-6-astra': 8 } }, V1).price?.input, '16');
+    assert.deepEqual(newApi('gpt-6-astra', { ModelPrice: { 'gpt-6-astra': 0.1 } }, V1).price, { perRequest: '0.1' });
+    const ratioMode = { 'billing_setting.billing_mode': { 'gpt-6-astra': 'ratio' } };
+    assert.equal(newApi('gpt-6-astra', ratioMode, V1).calls, 'refused');
+    assert.equal(newApi('gpt-6-astra', {}, V09).calls, 'refused');
+  });
+
+  it('charges 30 for a model without a price before v0.5, nothing less for cached tokens, and ignores most stored completion ratios', () => {
+    assert.deepEqual(newApi('other', {}, V04).price, { input: '60', output: '60' });
+    assert.deepEqual(newApi('gpt-4o', {}, V04).price, { input: '2.5', output: '10' });
+    assert.deepEqual(newApi('gemini-1.5-pro-latest', {}, V04).price, { input: '3.5', output: '14' });
+    const options = {
+      ModelRatio: { 'gpt-4': 15, 'deepseek-v3': 1, other: 1 },
+      CompletionRatio: { 'gpt-4': 9, other: 3 },
+    };
+    const outputs = ['gpt-4', 'deepseek-v3', 'other'].map((name) => newApi(name, options, V04).price?.output);
+    assert.deepEqual(outputs, ['60', '4', '6']);
+  });
+
   it('leaves refused models out, and keys of users who do not accept unpriced models cannot reach those', () => {
     const model = { from: [{ channel: 'a', model: 'x' }] };
     const models = new Map([
@@ -233,6 +270,53 @@ describe('prices of one-api', () => {
   });
 });
 
+describe('prices of earlier versions of one-api', () => {
+  const [v05, v061, v067] = [[], ['channels.config'], ['channels.config', 'users.lark_id']].map(
+    (schema) => new Set(schema),
+  );
+  const rates = (name: string, schema: ReadonlySet<string> | undefined, options = {}): readonly unknown[] => {
+    const { input, output } = oneApi(name, options, [[33, name]], schema).price ?? {};
+    return [input, output];
+  };
+
+  it('have the completion ratios and the table of the version', () => {
+    assert.deepEqual(rates('gpt-4o', v067), ['5', '15']);
+    assert.deepEqual(rates('gpt-4o', v061), ['60', '120'], 'it is unknown, and its name begins with gpt-4');
+    assert.deepEqual(rates('gpt-3.5-turbo', v05), ['1.5', '3']);
+    assert.deepEqual(rates('claude-2.1', v05), ['11.02', '32.67999734']);
+    assert.deepEqual(rates('claude-2.1', v061), ['8', '24']);
+    assert.deepEqual(rates('qwen-max', v067), ['2.8572', '2.8572']);
+  });
+
+  it('have no ratios by channel type at first, and then those of the program beside stored ones', () => {
+    const options = { ModelRatio: { house: 2, 'house(33)': 4 } };
+    assert.deepEqual(
+      [rates('house', v061, options), rates('house', v067, options)],
+      [
+        ['4', '4'],
+        ['8', '8'],
+      ],
+    );
+    assert.deepEqual(rates('gpt-4', v05, options), ['60', '120'], 'the stored row replaces the table');
+    assert.deepEqual(rates('gpt-4', v061, options), ['30', '60']);
+  });
+
+  it('are those that the newest recorded calls say if the tables leave two versions', async () => {
+    const recorded = (completion: number): (() => AsyncIterable<ForeignUsage>) =>
+      async function* () {
+        const output = String(5 * completion);
+        const says = { factor: () => true, price: (price: ForeignPrice) => price.output === output };
+        yield { id: '1', atMs: 0, model: 'gpt-4o', charged: 0n, tokens: {}, says } as unknown as ForeignUsage;
+      };
+    const facts = { program: 'one-api', options: {}, schema: ONE_API_LAST, isUnsetAccepted: false } as const;
+    const served = [{ type: 1, model: 'gpt-4o' }];
+    for (const completion of [3, 4]) {
+      const list = await recordedPriceList(facts, new Map([['gpt-4o', served]]), recorded(completion));
+      assert.equal(list.priceOf('gpt-4o', served).price?.output, String(5 * completion));
+    }
+  });
+});
+
 describe('prices of one-hub', () => {
   const rows = [
     { model: 'house', type: 'tokens', input: 3, output: 7.5, extra_ratios: null },
@@ -251,6 +335,24 @@ describe('prices of one-hub', () => {
     assert.deepEqual(priceOf('wild-1', []).price, { input: '2', output: '4', cacheRead: '1', reasoning: '8' });
     assert.deepEqual(priceOf('claude-x', []).price, { input: '2', output: '10', cacheRead: '0.4', cacheWrite: '2.5' });
     assert.deepEqual(priceOf('unknown', []).price, { input: '60', output: '60' });
+  });
+
+  it('charges half for cached tokens and 40 times for audio before the table had a column for them', () => {
+    const early = [
+      { model: 'house', type: 'tokens', input: 1, output: 2 },
+      { model: 'gpt-4o-realtime-preview', type: 'tokens', input: 1, output: 2 },
+      { model: 'tuned', type: 'tokens', input: 1, output: 2 },
+    ];
+    const options = { AudioTokenJson: '{"tuned":{"input_audio_tokens_ratio":3,"output_audio_tokens_ratio":4}}' };
+    const before = oneHubPrices(early, options, ['model', 'type', 'input', 'output']);
+    assert.deepEqual(before.priceOf('house', []).price, {
+      ...{ input: '2', output: '4', cacheRead: '1' },
+      ...{ inputAudio: '80', outputAudio: '160' },
+    });
+    const { inputAudio, outputAudio } = before.priceOf('gpt-4o-realtime-preview', []).price ?? {};
+    assert.deepEqual([inputAudio, outputAudio], ['40', '40']);
+    const tuned = before.priceOf('tuned', []).price ?? {};
+    assert.deepEqual([tuned.inputAudio, tuned.outputAudio], ['6', '16']);
   });
 
   it('names the row that cannot be read', () => {

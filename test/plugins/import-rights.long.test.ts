@@ -263,6 +263,18 @@ describe('keys of one-hub', () => {
     );
     assert.equal(only(await hub({}, { group: 'off' })).enabled, false);
   });
+
+  it('have the group of their user at the ratio of an option before groups were a table', async () => {
+    const inventory = await inventoryOf('one-hub', {
+      users: [user({ group: 'vip' })],
+      tokens: [token({})],
+      channels: CHANNELS,
+      options: [option('GroupRatio', { default: 1, vip: 0.5 })],
+    });
+    assert.deepEqual([only(inventory).enabled, inventory.users[0]!.group], [true, 'vip']);
+    const vip = inventory.groups.find(({ name }) => name === 'vip');
+    assert.deepEqual([vip?.channels, vip?.factorPpm, vip?.for], [['all', 'vip-only'], 500_000, []]);
+  });
 });
 
 describe('random keys of new-api', () => {

@@ -103,6 +103,10 @@ const CASES: Readonly<Record<Program, readonly Case[]>> = {
   ],
   'one-hub': [
     ...chat([1, 8, 19, 20, 26, 28, 29, 30, 31, 33, 39, 43, 45, 56]),
+    // The administrator wrote its paths, or before that only their version.
+    { type: 8, path: '/v9/chat/completions', row: { plugin: '{"customize":{"1":"/v9/chat/completions"}}' } },
+    { type: 8, path: '/v4/chat/completions', row: { other: 'v4' } },
+    { type: 8, path: '/chat/completions', row: { other: 'disable' } },
     { type: 1, path: '/v1/chat/completions', row: { model_headers: '{"x-extra":"1"}' }, headers: { 'x-extra': '1' } },
     azure(3, '/openai/deployments/gpt-3.5-turbo/chat/completions?api-version=2024-06-01', {
       ...{ model: 'gpt-3.5-turbo', row: { other: '2024-06-01' } },
@@ -147,6 +151,8 @@ for (const [program, cases] of Object.entries(CASES) as [Program, readonly Case[
             model_mapping: mapping ?? JSON.stringify({ [names[i]!]: upstreamOf(cases[i]!, i) }),
           };
         }),
+        // Without it, it is an early one-hub, which calls deployments without dots.
+        user_groups: [],
         options: [option('SelfUseModeEnabled', 'true'), option('gemini.safety_settings', { default: 'BLOCK_NONE' })],
       });
       assert.equal(channels.length, cases.length, JSON.stringify(others.notes));

@@ -156,6 +156,7 @@ const PRICES: Readonly<Record<string, object>> = {
   'one-api': ONE_API_PRICES,
   'one-api 0.3': { ...ONE_API_PRICES, nick: { input: 60, output: 60 } },
   'new-api': NEW_API_PRICES,
+  'new-api 0.2': { ...NEW_API_PRICES, nick: { input: 60, output: 60 }, 'gpt-4o': { input: 3, output: 12 } },
   'new-api 0.9': {
     ...NEW_API_PRICES,
     priced: { input: 2.5, cacheWrite: 3.125, output: 10 },
@@ -337,8 +338,9 @@ for (const [kind, versions] of [
         try {
           await other.command(`import ${kind} ${file} --out ${out}`);
           const before = await available(other, 'ann');
-          // new-api refuses a model without a ratio, one-api charges it 30 times the basic price.
-          const unpriced = kind === 'one-api' ? '200' : '404 model_not_found';
+          // new-api refuses a model without a ratio since v0.5, one-api charges it 30 times the basic price.
+          const isRefused = kind === 'new-api' && version !== NEW_API_VERSIONS[0];
+          const unpriced = isRefused ? '404 model_not_found' : '200';
           assert.equal(await outcome(other, `sk-${stored('a')}`, 'nick'), unpriced);
           assert.equal(await outcome(other, `sk-${stored('a')}`, 'priced'), '200');
           assert.ok((await available(other, 'ann')) < before);

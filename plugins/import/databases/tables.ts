@@ -52,10 +52,10 @@ export function databaseOf({ quote, ...ask }: Queries): Database {
     return asked;
   };
 
-  async function* each(table: string, { newest, by }: EachOptions = {}): AsyncIterable<Row> {
+  async function* each(table: string, { newest, by, isLook = false }: EachOptions = {}): AsyncIterable<Row> {
     const { all, key } = await columns(table);
     if (all.length === 0) return;
-    read.add(table);
+    if (!isLook) read.add(table);
     const ids = all.includes('id') ? ['id'] : key;
     const order = by !== undefined && all.includes(by) ? [by, ...ids.filter((name) => name !== by)] : ids;
     const direction = newest === undefined ? '' : ' DESC';

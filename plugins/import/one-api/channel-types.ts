@@ -22,6 +22,8 @@ export interface ChannelType {
   readonly styles?: readonly string[];
   /** Whether a name of a model is a switch for the program, which calls the model without its suffix: `o3-mini-high`. */
   readonly isSwitch?: (model: string) => boolean;
+  /** Models that the program calls at another path, by their upstream names. */
+  readonly elsewhere?: RegExp;
   /** What is not as it was. */
   readonly changed?: string;
 }
@@ -82,6 +84,9 @@ const ofClaude = (model: string): boolean =>
 const ofGemini = (model: string): boolean =>
   /-(?:no)?thinking$|-thinking-|-search$/.test(model) || (model.startsWith('gemini-') && EFFORTS.test(model));
 const forwarding = { styles: EVERY_STYLE, isSwitch: ofOpenai };
+
+/** Bots of Volc's Ark have a path of their own. */
+const BOTS = /^bot/;
 
 const TASKS = 'images, music or video as tasks are not supported here';
 const SIGNED = 'its requests are signed in a way that no vendor here has';
@@ -152,6 +157,7 @@ const NEW_API: TypeTable = {
   45: compatible('VolcEngine', 'https://ark.cn-beijing.volces.com', '/api/v3', {
     styles: ['chat', 'responses', 'embeddings', 'images'],
     isSwitch: (model) => model.startsWith('deepseek') && model.endsWith('-thinking'),
+    elsewhere: BOTS,
   }),
   46: compatible('Baidu v2', 'https://qianfan.baidubce.com', '/v2', {
     styles: ['chat', 'embeddings', 'images', 'edits'],
@@ -225,7 +231,10 @@ const ONE_API: TypeTable = {
   }),
   38: without('DeepL'),
   39: compatible('Together', 'https://api.together.xyz', '/v1', plain),
-  40: compatible('Doubao', 'https://ark.cn-beijing.volces.com', '/api/v3', { styles: CHAT_AND_EMBEDDINGS }),
+  40: compatible('Doubao', 'https://ark.cn-beijing.volces.com', '/api/v3', {
+    styles: CHAT_AND_EMBEDDINGS,
+    elsewhere: BOTS,
+  }),
   41: compatible('Novita', 'https://api.novita.ai/v3/openai', '', { styles: ['chat'] }),
   42: without('Vertex AI', SIGNED),
   43: without('Proxy', 'it forwards any path: see the section `passthrough`'),

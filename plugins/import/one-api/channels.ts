@@ -8,6 +8,7 @@ import { type ForeignChannel, type ForeignModel, type Note, Secret, type Setting
 import { asTexts, isTrue, partsOf, type Row, textOf } from '../values.ts';
 import { AZURE, type ChannelType, CUSTOM, type TypeFact } from './channel-types.ts';
 import { channelNames } from './names.ts';
+import { isGizmo } from './rights.ts';
 
 /** `channels.status` of a channel that is in use. */
 const ENABLED = 1;
@@ -23,7 +24,7 @@ export const USUAL_GROUP = 'default';
 /** What differs between the programs, their versions and their settings. */
 export interface Site {
   readonly program: 'one-api' | 'new-api' | 'one-hub';
-  /** A version after v0.8.5 of new-api: it has the column `channel_info`. */
+  /** A version after v0.8.5 of new-api, which has the column `channel_info`; of one-hub, one with the table `user_groups`. */
   readonly isLate: boolean;
   readonly typeOf: (type: number, cells: Cells) => TypeFact | undefined;
   /** The version of the API of Gemini, if the channel says none, and its threshold for content. */
@@ -262,6 +263,9 @@ function keysOf(cells: Cells, site: Site, number: number): ChannelKeys | { reado
     (typeof states === 'object' && states !== null ? (states as Row)[i] : undefined) ?? ENABLED;
   const each = keyTexts(text).map((key, i) => ({ key, place: i + 1, isOn: Number(stateOf(i)) === ENABLED }));
   const on = each.filter(({ isOn }) => isOn);
+  // Other credentials of the account, which must not be sent, are behind the key.
+  if (site.program === 'new-api' && number === 45 && on.some(({ key }) => key.includes('|')))
+    return { why: 'its key has several parts: set up a channel of the vendor with the API key alone' };
   if (each.length > 0 && on.length === 0) return { why: 'all of its keys are disabled' };
   const disabled = each.filter(({ isOn }) => !isOn).map(({ place }) => place);
   if (site.program === 'new-api' && number === 46) {
@@ -309,9 +313,17 @@ function offersOf(
   const mapping = cells.object('model_mapping');
   const undotted =
     number === AZURE &&
-    (site.program === 'one-api' || (site.program === 'new-api' && (cells.number('created_time') ?? 0) < DOTS_SINCE));
+    (site.program === 'one-api' ||
+      (site.program === 'one-hub' && !site.isLate) ||
+      (site.program === 'new-api' && (cells.number('created_time') ?? 0) < DOTS_SINCE));
   const offers = new Map<string, string>();
   for (const name of new Set(partsOf(cells.text('models'), ','))) {
+    // Here it would be a pattern, with which keys reach more models than there.
+    if (name.includes('*') && !matchesThere(name, site)) {
+      const why = 'names with a star match nothing there: name the models that this channel serves';
+      notes.push({ kind: 'left', where: 'channels.models', what: `model ${name} of ${what}`, why });
+      continue;
+    }
     const upstream = upstreamName(name, mapping, site);
     const keepsSuffix = upstream.endsWith('-thinking') && (site.thinkers.has(name) || site.thinkers.has(upstream));
     if (type.isSwitch?.(upstream) === true && !keepsSuffix) {
@@ -320,10 +332,21 @@ function offersOf(
       notes.push({ kind: 'left', where: 'channels.models', what: `model ${name} of ${what}`, why });
       continue;
     }
+    if (type.elsewhere?.test(upstream) === true) {
+      const why = 'the program calls it at another path of its vendor, which is not called here';
+      notes.push({ kind: 'left', where: 'channels.models', what: `model ${name} of ${what}`, why });
+      continue;
+    }
     offers.set(name, undotted ? upstream.replaceAll('.', '') : upstream);
   }
   return offers;
 }
+
+/** Whether requests of a program can match a name with a star: one-hub has such names, new-api a few, all with the star at the end. */
+const matchesThere = (name: string, { program, isLate }: Site): boolean =>
+  (program === 'one-hub' && /^[^*]*\*$/.test(name)) ||
+  (program === 'new-api' &&
+    (isGizmo(name) || (isLate && /^gemini-2\.5-(?:flash|flash-lite|pro)-thinking-\*$/.test(name))));
 
 /** In new-api, a name may be mapped to one that is mapped again; one-hub writes `+` before one whose calls cost what the public name costs. */
 function upstreamName(name: string, mapping: Row, { program }: Site): string {

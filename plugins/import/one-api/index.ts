@@ -17,8 +17,8 @@ import { namesOf, type Options, optionsOf } from './options.ts';
 import {
   acceptsUnpriced,
   type PricedModels,
-  priceList,
   quotaPerUnitOf,
+  recordedPriceList,
   schemaOf,
   servingsOf,
   withoutUnpriced,
@@ -71,13 +71,15 @@ async function read(program: 'one-api' | 'new-api', database: Database, perUnit:
   const upstreams = readChannels(site, channels);
   const people = await readPeople(program, database, amounts.micro);
   const placing = placement(rulesOf(program, options, upstreams, people));
-  const list = priceList({
+  const servings = servingsOf(channels);
+  const facts = {
     program,
     options: options.texts,
     schema: await schemaOf(database),
     isUnsetAccepted: people.accepting.size > 0,
-  });
-  const priced = withPrices(list, upstreams.models, servingsOf(channels));
+  };
+  const list = await recordedPriceList(facts, servings, (most) => readUsage(program, database, perUnit, most));
+  const priced = withPrices(list, upstreams.models, servings);
   const keys = await readKeys(database, people, placing, upstreams, {
     micro: amounts.micro,
     models: program === 'new-api' ? newApiModels : oneApiModels,

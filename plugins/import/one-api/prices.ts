@@ -4,13 +4,14 @@
  * usual 500,000.
  */
 import { type Decimal, decimal } from '../../../core/sdk.ts';
-import type { ForeignKey, ForeignModel, ForeignPrice, Note } from '../inventory.ts';
+import type { ForeignKey, ForeignModel, ForeignPrice, ForeignUsage, Note } from '../inventory.ts';
 import { numberOf, objectOf, partsOf, type Row, textOf } from '../values.ts';
 import { amountText, compared, divided, ONE, ratioOf, times } from './amounts.ts';
 import { priceOfExpression } from './expressions.ts';
 import * as newApi from './ratios/new-api.ts';
 import * as oneApi from './ratios/one-api.ts';
-import type { NameRule, RatioTable } from './ratios/table.ts';
+import type { OneApiRules } from './ratios/one-api-early.ts';
+import { type NameRule, type RatioTable, type Schema, TABLES } from './ratios/table.ts';
 
 /** The table `options`, by key. */
 export type Options = Readonly<Record<string, string>>;
@@ -39,7 +40,7 @@ export interface PriceFacts {
   readonly program: 'one-api' | 'new-api';
   readonly options: Options;
   /** Tables, and columns as `table.column`: see `schemaOf`. */
-  readonly schema: newApi.Schema;
+  readonly schema: Schema;
   /** A user's setting accepts models without a price (`accept_unset_model_ratio_model`, new-api). */
   readonly isUnsetAccepted: boolean;
 }
@@ -57,18 +58,46 @@ export interface PriceList {
   readonly notes: readonly Note[];
 }
 
-/** The prices of a database. Throws if an option with ratios cannot be read. */
-export function priceList(facts: PriceFacts): PriceList {
-  return facts.program === 'one-api' ? oneApiPrices(facts) : newApiPrices(facts);
+/** The prices of a database, of the version that it is likely of. Throws if an option with ratios cannot be read. */
+export const priceList = (facts: PriceFacts): PriceList => priceLists(facts)[0]!;
+
+/** The same for each range of versions that it can be of, the likeliest first. */
+function priceLists(facts: PriceFacts): readonly PriceList[] {
+  return facts.program === 'one-api'
+    ? oneApi.oneApiRules(facts.schema).map((rules) => oneApiPrices(facts, rules))
+    : newApi.newApiRules(facts.schema).map((rules) => newApiPrices(facts, rules));
+}
+
+/** Recorded calls by which versions are told apart. */
+const MOST_CALLS = 500;
+
+/** The prices of a database: of the range of versions whose ratios its newest recorded calls say, if its tables leave more than one. */
+export async function recordedPriceList(
+  facts: PriceFacts,
+  servings: ReadonlyMap<string, readonly Serving[]>,
+  calls: (most: number) => AsyncIterable<ForeignUsage>,
+): Promise<PriceList> {
+  const lists = priceLists(facts);
+  if (lists.length === 1) return lists[0]!;
+  const newest = new Map<string, ForeignUsage>();
+  for await (const usage of calls(MOST_CALLS)) if (!newest.has(usage.model)) newest.set(usage.model, usage);
+  const agreeing = lists.map(
+    (list) =>
+      [...newest].filter(([name, { says }]) => {
+        const { price } = list.priceOf(name, servings.get(name) ?? []);
+        return price !== undefined && says?.price(price) === true;
+      }).length,
+  );
+  return lists[agreeing.indexOf(Math.max(...agreeing))]!;
 }
 
 /** What `PriceFacts.schema` needs of a database. */
 export async function schemaOf(database: {
   tables(): Promise<ReadonlyMap<string, number>>;
   columns(table: string): Promise<readonly string[]>;
-}): Promise<newApi.Schema> {
+}): Promise<Schema> {
   const schema = new Set((await database.tables()).keys());
-  for (const table of newApi.TABLES) {
+  for (const table of TABLES) {
     for (const column of await database.columns(table)) schema.add(`${table}.${column}`);
   }
   return schema;
@@ -235,8 +264,7 @@ export function imagePrice(name: string, each: Decimal): ForeignPrice | undefine
 
 // new-api
 
-function newApiPrices({ options, schema, isUnsetAccepted }: PriceFacts): PriceList {
-  const rules = newApi.newApiRules(schema);
+function newApiPrices({ options, isUnsetAccepted }: PriceFacts, rules: newApi.NewApiRules): PriceList {
   const quotaPerUnit = quotaPerUnitOf(options);
   const inUnits = (quota: Decimal): Decimal => divided(quota, quotaPerUnit);
   const prices = ratiosIn(options, 'ModelPrice', rules.price);
@@ -323,17 +351,19 @@ function newApiPrices({ options, schema, isUnsetAccepted }: PriceFacts): PriceLi
     return price && (perUse ? { ...price, perUse } : price);
   }
 
+  function expressed(name: string, expression: string): Priced {
+    const { price, why } = priceOfExpression(expression);
+    if (price !== undefined) return { price, calls: 'charged', notes: [] };
+    const where = 'options.billing_setting.billing_expr';
+    return {
+      calls: 'unknown',
+      notes: [decide(where, name, `its billing expression cannot be said as a price here: ${why}`)],
+    };
+  }
+
   function priceOf(name: string): Priced {
-    const expression = expressions(name);
-    if (expression !== undefined) {
-      const { price, why } = priceOfExpression(expression);
-      if (price !== undefined) return { price, calls: 'charged', notes: [] };
-      const where = 'options.billing_setting.billing_expr';
-      return {
-        calls: 'unknown',
-        notes: [decide(where, name, `its billing expression cannot be said as a price here: ${why}`)],
-      };
-    }
+    const expression = expressions.of(name);
+    if (expression !== undefined) return expressed(name, expression);
     const perCall = wildcard(prices, renamed(name, rules.names));
     if (perCall === 'negative') return priceOrNote(name, undefined, 'options.ModelPrice');
     if (perCall !== undefined) {
@@ -344,6 +374,13 @@ function newApiPrices({ options, schema, isUnsetAccepted }: PriceFacts): PriceLi
     const ratio = wildcard(models, renamed(name, rules.ratioNames));
     if (ratio === 'negative') return priceOrNote(name, oneUnit(quotaPerUnit), 'options.ModelRatio');
     if (ratio !== undefined) return priceOrNote(name, tokenPrice(name, ratio), 'options.ModelRatio', notesOn(name));
+    const own = expressions.isStored(name) ? undefined : rules.expressions.get(name);
+    if (own !== undefined) return expressed(name, own);
+    if (rules.unset !== undefined) {
+      const why = `it has no ratio there, where it is charged ${rules.unset} times the basic price`;
+      const notes = [decide('options.ModelRatio', name, why)];
+      return { price: tokenPrice(name, decimal(rules.unset)), calls: 'charged', notes };
+    }
     if (!isSelfUse && !isUnsetAccepted) {
       const why =
         'it has neither a ratio nor a price there, where its calls are refused: it was left out; give it a price to sell it';
@@ -366,8 +403,8 @@ function newApiPrices({ options, schema, isUnsetAccepted }: PriceFacts): PriceLi
   return { priceOf, quotaPerUnit, notes: [] };
 }
 
-/** The expression of a model that is billed by one. */
-function expressionsIn(options: Options): (name: string) => string | undefined {
+/** The stored expression of a model that is billed by one, and whether any way of billing it is stored. */
+function expressionsIn(options: Options): { of(name: string): string | undefined; isStored(name: string): boolean } {
   const read = (key: string): Readonly<Record<string, unknown>> => {
     const text = options[key];
     if (text === undefined || text.trim() === '') return {};
@@ -379,7 +416,10 @@ function expressionsIn(options: Options): (name: string) => string | undefined {
   };
   const modes = read('billing_setting.billing_mode');
   const expressions = read('billing_setting.billing_expr');
-  return (name) => (modes[name] === 'tiered_expr' ? String(expressions[name] ?? '') : undefined);
+  return {
+    of: (name) => (modes[name] === 'tiered_expr' ? String(expressions[name] ?? '') : undefined),
+    isStored: (name) => modes[name] !== undefined,
+  };
 }
 
 /** Per use of vendor-side tools; undefined if the program charges none, or the vendor of the model has none. */
@@ -424,21 +464,23 @@ const TOOLS_OF: readonly (readonly [RegExp, Readonly<Record<string, readonly new
 
 // one-api
 
-function oneApiPrices({ options }: PriceFacts): PriceList {
+function oneApiPrices({ options }: PriceFacts, rules: OneApiRules): PriceList {
   const quotaPerUnit = quotaPerUnitOf(options);
-  // Ratios of the program stay in use for models that a stored row does not have.
   const models = storedRatios(options, 'ModelRatio');
   const completions = storedRatios(options, 'CompletionRatio');
   type Found = Decimal | 'negative' | undefined;
   const look = (stored: typeof models, usual: RatioTable, name: string, type: number): Found => {
-    const inTable = (key: string): Found => (usual.get(key)?.startsWith('-') ? 'negative' : ratioOf(usual.get(key)));
+    const inTable = (key: string): Found => {
+      const own = rules.keepsOwn || stored === undefined ? usual.get(key) : undefined;
+      return own?.startsWith('-') ? 'negative' : ratioOf(own);
+    };
     const at = `${name}(${type})`;
-    return stored?.get(at) ?? inTable(at) ?? stored?.get(name) ?? inTable(name);
+    return (rules.hasTypes ? (stored?.get(at) ?? inTable(at)) : undefined) ?? stored?.get(name) ?? inTable(name);
   };
 
   function priceAt({ model, type }: Serving): ForeignPrice | undefined | 'unknown' {
     const name = model.replace(oneApi.IGNORED_END, '$1');
-    const ratio = look(models, oneApi.MODEL_RATIOS, name, type) ?? decimal(oneApi.UNKNOWN_RATIO);
+    const ratio = look(models, rules.model, name, type) ?? decimal(oneApi.UNKNOWN_RATIO);
     if (ratio === 'negative') return oneUnit(quotaPerUnit);
     const input = divided(times(ratio, MILLION), quotaPerUnit);
     if (/^tts-/.test(name)) return written({ characters: input });
@@ -446,8 +488,8 @@ function oneApiPrices({ options }: PriceFacts): PriceList {
     const image = imagePrice(name, divided(times(ratio, decimal(1_000)), quotaPerUnit));
     if (image !== undefined) return image;
     const completionName = model.replace(oneApi.COMPLETION_IGNORED_END, '$1');
-    const stored = look(completions, oneApi.COMPLETION_RATIOS, completionName, type);
-    const rule = byName(oneApi.COMPLETION_RULES, completionName);
+    const stored = look(completions, rules.completion, completionName, type);
+    const rule = byName(rules.completionRules, completionName);
     const completion = stored === 'negative' ? ZERO : (stored ?? decimal(rule?.ratio ?? 1));
     return written({ input, output: times(input, completion) });
   }

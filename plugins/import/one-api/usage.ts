@@ -54,7 +54,7 @@ export async function* readUsage(
   );
   const publicName = namesOf((await database.rows('channels')) ?? []);
   let left = most;
-  for await (const row of database.each('logs', { newest: Number.MAX_SAFE_INTEGER })) {
+  for await (const row of database.each('logs', { newest: Number.MAX_SAFE_INTEGER, isLook: true })) {
     if (numberOf(row, 'type') !== CONSUMED) continue;
     if (left-- <= 0) return;
     const userGroup = groups.get(textOf(row, 'user_id'));

@@ -4,7 +4,7 @@
  */
 import type { Cells } from '../cells.ts';
 import { compatible, EVERY_STYLE, type TypeFact, type TypeTable, without } from '../one-api/channel-types.ts';
-import { asObject } from '../values.ts';
+import { asObject, type Row, textOf } from '../values.ts';
 
 const CHAT = { styles: ['chat'] };
 const EMBEDDINGS_TOO = { styles: ['chat', 'embeddings'] };
@@ -17,7 +17,6 @@ const TYPES: TypeTable = {
   3: compatible('Azure', undefined, '/openai/deployments/{model}', {
     styles: EVERY_STYLE.filter((style) => style !== 'responses'),
   }),
-  8: compatible('Custom', undefined, '/v1', EVERYTHING),
   11: without('PaLM', 'the vendor has ended this API'),
   14: { name: 'Anthropic', vendor: 'anthropic', base: 'https://api.anthropic.com', path: '/v1' },
   15: without('Baidu', SIGNED),
@@ -82,8 +81,43 @@ export function oneHubTypeOf(type: number, cells: Cells): TypeFact | undefined {
   }
   if (type === 25 && usesOpenai)
     return without('Gemini', 'it uses the API for OpenAI clients: set up a channel of the vendor `gemini`');
-  if (type === 8 && Object.keys(asObject(plugin.customize)).length > 0) {
-    return without('Custom', 'it has a path of its own for each API');
-  }
+  if (type === 8) return customOf(asObject(plugin.customize), cells.text('other'));
   return TYPES[type];
+}
+
+/** `RelayMode…` in `common/config/constants.go`: the API that a number in `customize` stands for, and its usual path after the version. */
+const MODES: Readonly<Record<string, readonly [style: string, path: string]>> = {
+  1: ['chat', '/chat/completions'],
+  2: ['completions', '/completions'],
+  3: ['embeddings', '/embeddings'],
+  5: ['images', '/images/generations'],
+  6: ['edits', '/images/edits'],
+  9: ['speech', '/audio/speech'],
+  10: ['transcription', '/audio/transcriptions'],
+  11: ['translation', '/audio/translations'],
+};
+
+/**
+ * A channel whose paths the administrator wrote (`customize`, by number; an API without one keeps the usual path), or before August 2024 only their
+ * version (`other`). It is taken over if all of its APIs have the same beginning.
+ */
+function customOf(customize: Row, other: string | undefined): TypeFact {
+  const usual = other === undefined ? '/v1' : other === 'disable' ? '' : `/${other}`;
+  const beginnings = new Map<string, string>();
+  for (const [mode, [style, path]] of Object.entries(MODES)) {
+    const written = textOf(customize, mode);
+    if (written === 'disable') continue;
+    const full = written ?? `${usual}${path}`;
+    if (!full.endsWith(path)) return without('Custom', 'it has a path of its own for each API');
+    beginnings.set(style, full.slice(0, -path.length));
+  }
+  const path = beginnings.get('chat') ?? usual;
+  const styles = [...beginnings].filter(([, beginning]) => beginning === path).map(([style]) => style);
+  // The Responses API cannot be customized.
+  if (path === '/v1') styles.push('responses');
+  const elsewhere = [...beginnings.keys()].filter((style) => !styles.includes(style));
+  return compatible('Custom', undefined, path, {
+    styles: EVERY_STYLE.filter((style) => styles.includes(style)),
+    ...(elsewhere.length > 0 && { changed: `its paths of other APIs are not called here: ${elsewhere.join(', ')}` }),
+  });
 }

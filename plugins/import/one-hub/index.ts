@@ -16,7 +16,7 @@ import {
   readPeople,
   unservedNote,
 } from '../one-api/index.ts';
-import { optionsOf } from '../one-api/options.ts';
+import { type Options, optionsOf } from '../one-api/options.ts';
 import { withPrices } from '../one-api/prices.ts';
 import { addressList, type GroupRules, type KeyList, modelList, type Placement, placement } from '../one-api/rights.ts';
 import { readUsage } from '../one-api/usage.ts';
@@ -46,12 +46,13 @@ const SITE: Site = {
 
 async function read(database: Database, perUnit: bigint): Promise<Inventory> {
   const { channels, options: optionRows } = await coreTables('one-hub', database);
-  const groupRows = (await database.rows('user_groups')) ?? [];
   const options = optionsOf(optionRows);
-  const list = oneHubPrices((await database.rows('prices')) ?? [], options.texts);
+  const storedGroups = await database.rows('user_groups');
+  const list = oneHubPrices((await database.rows('prices')) ?? [], options.texts, await database.columns('prices'));
   const { quotaPerUnit } = list;
   const amounts = amountsIn(perUnit, quotaPerUnit);
-  const upstreams = readChannels(SITE, channels);
+  const upstreams = readChannels({ ...SITE, isLate: storedGroups !== undefined }, channels);
+  const groupRows = storedGroups ?? groupsOfOption(options, upstreams);
   const people = await readPeople('one-hub', database, amounts.micro);
   const placing = placement(rulesOf(groupRows, upstreams, people));
   const keys = await readKeys(database, people, placing, upstreams, {
@@ -66,6 +67,16 @@ async function read(database: Database, perUnit: bigint): Promise<Inventory> {
     ...groupNotes(groupRows, upstreams, people),
     ...settingNotes(keys.sample),
   ]);
+}
+
+/** Groups before November 2024, when they became a table: their ratios in the option or the program, otherwise 1. A key had no group of its own. */
+function groupsOfOption(options: Options, { allGroups }: Upstreams): readonly Row[] {
+  const stored = options.object('GroupRatio') ?? {};
+  const ratios = {
+    ...Object.fromEntries([...allGroups, 'default', 'vip', 'svip'].map((name) => [name, 1])),
+    ...stored,
+  };
+  return Object.entries(ratios).map(([symbol, ratio], index) => ({ id: index + 1, symbol, ratio }));
 }
 
 /** The groups that are in use: without one, a call is refused there. */

@@ -7,7 +7,7 @@ import { type Decimal, decimal } from '../../../core/sdk.ts';
 import type { ForeignPrice } from '../inventory.ts';
 import { compared, divided, ONE, ratioOf, times } from '../one-api/amounts.ts';
 import { imagePrice, type Options, type PriceList, priceOrNote, quotaPerUnitOf, written } from '../one-api/prices.ts';
-import { objectOf, type Row, textOf } from '../values.ts';
+import { asObject, objectOf, type Row, textOf } from '../values.ts';
 
 /** A model that no row matches. */
 const UNKNOWN = { input: decimal(30), output: decimal(30) };
@@ -26,8 +26,40 @@ const PARTS = [
   { rate: 'reasoning', name: 'reasoning_tokens', of: 'output', usual: '1', models: /^/ },
 ] as const;
 
-/** The prices of a database: `rows` of the table `prices`. Throws if one cannot be read. */
-export function oneHubPrices(rows: readonly Row[], options: Options): PriceList {
+/**
+ * Before the column `extra_ratios`, cached tokens cost half, and audio 40 times, unless the option AudioTokenJson says a ratio for the model (0d1f26d6
+ * has ratios in its code instead).
+ */
+const USUAL_BEFORE: Readonly<Record<string, string>> = {
+  cached_tokens: '0.5',
+  input_audio_tokens: '40',
+  output_audio_tokens: '40',
+};
+const AUDIO_BEFORE: readonly (readonly [names: RegExp, input: number, output: number])[] = [
+  [/^gpt-4o-realtime/, 20, 10],
+  [/^gpt-4o-audio/, 40, 20],
+];
+
+/** The same ratios as `extra_ratios` has them, of a database without that column. */
+function extraBefore(name: string, options: Options): Row {
+  const stored = objectOf(options, 'AudioTokenJson')[name];
+  const inCode = AUDIO_BEFORE.find(([names]) => names.test(name));
+  const own = asObject(
+    stored ?? (inCode && { input_audio_tokens_ratio: inCode[1], output_audio_tokens_ratio: inCode[2] }),
+  );
+  const ofOption = Object.entries(own).map(([part, ratio]) => [
+    part.replace(/^cached_(read|write)_ratio$/, 'cached_$1_tokens').replace(/_ratio$/, ''),
+    ratio,
+  ]);
+  return { ...USUAL_BEFORE, ...Object.fromEntries(ofOption), cached_tokens: '0.5' };
+}
+
+/** The prices of a database: `rows` of the table `prices`, and its columns. Throws if one cannot be read. */
+export function oneHubPrices(
+  rows: readonly Row[],
+  options: Options,
+  columns: readonly string[] = ['extra_ratios'],
+): PriceList {
   const quotaPerUnit = quotaPerUnitOf(options);
   const byModel = new Map(rows.map((row) => [textOf(row, 'model') ?? '', row]));
   const patterns = [...byModel.keys()].filter((name) => name.endsWith('*')).sort((a, b) => b.length - a.length);
@@ -45,7 +77,8 @@ export function oneHubPrices(rows: readonly Row[], options: Options): PriceList 
     if (each !== undefined) return each;
     const rates = { input: inUnits(times(input, MILLION)), output: inUnits(times(output, MILLION)) };
     if (/^tts-/.test(name)) return written({ characters: rates.input });
-    const extra = row === undefined ? {} : objectOf(row, 'extra_ratios');
+    const ofRow = row === undefined ? {} : objectOf(row, 'extra_ratios');
+    const extra = columns.includes('extra_ratios') ? ofRow : extraBefore(name, options);
     const parts = PARTS.filter(({ models }) => models.test(name)).flatMap(({ rate, name: part, of, usual }) => {
       const ratio = ratioOf(extra[part]) ?? decimal(usual);
       return compared(ratio, ONE) === 0 || rates[of].digits === 0n ? [] : [[rate, times(rates[of], ratio)] as const];

@@ -1,14 +1,15 @@
 /**
  * Ratios and rules that new-api has in its code, by range of versions. Facts, read in November 2026:
+ * - `v0.4`, to February 2025: Calcium-Ion/new-api d5746ac3, `common/model-ratio.go`.
  * - `v0.6`: Calcium-Ion/new-api, `setting/operation_setting/model-ratio.go` and `cache_ratio.go` (commit 3516aad3, and v0.6.3 itself: the
  *   ratios that it saves), `relay/relay-text.go`, `relay/relay-image.go`; zyqfork/new-api 453a42fa of the same month.
  * - `v0.7`: the same paths in RedwindA/new-api 46f5aa7e, HynoR/new-api 6e7e2da5 (`setting/ratio_setting/model_ratio.go`, August 2025).
  *   Tools: olegische/xrouter 8fa910f2, `setting/operation_setting/tools.go`.
  * - `v0.9`: Hermerz/new-api a0d86159, Futureppo/new-api 18c3a48d, the same path. Tools: Nordinian/aiapi.services b16a7e80.
  * - `v1`: QuantumNous/new-api 00f6587d `setting/ratio_setting/model_ratio.go`, 19aca2df `cache_ratio.go`, 00899e66 `service/text_quota.go`,
- *   0e427856 `setting/operation_setting/tools.go`.
+ *   0e427856 `setting/operation_setting/tools.go`, 267329d9 `setting/billing_setting/builtin_billing.go` with its tests.
  */
-import { type NameRule, type RatioTable, ratioTable } from './table.ts';
+import { type NameRule, type RatioTable, ratioTable, type Schema } from './table.ts';
 
 /** What the program takes for a model without a ratio, if it accepts one. */
 export const UNSET_RATIO = '37.5';
@@ -54,6 +55,10 @@ export interface NewApiRules {
   readonly audioInput: readonly NameRule[];
   /** Surcharges for uses of vendor-side tools; the first rule of a tool whose names match decides. */
   readonly tools: readonly ToolRule[];
+  /** Billing expressions of models that have neither a ratio nor a price. */
+  readonly expressions: ReadonlyMap<string, string>;
+  /** The ratio of a model without one, whoever calls it; undefined: it is refused, unless a setting accepts it. */
+  readonly unset: string | undefined;
   /** Names that are looked up as another one. */
   readonly names: readonly (readonly [pattern: RegExp, name: string])[];
   /** The same for the ratio of the model, and for a stored completion ratio. */
@@ -327,9 +332,52 @@ const V06: NewApiRules = {
   hasLongWrites: false,
   audioInput: [],
   tools: [],
+  expressions: new Map(),
+  unset: undefined,
   names: GIZMOS,
   ratioNames: GIZMOS.slice(0, 1),
   completionNames: [],
+};
+
+/** Models whose ratio came with v0.6. */
+const SINCE_V06 = new Set(
+  `gpt-4.5-preview gpt-4.5-preview-2025-02-27 claude-3-7-sonnet-20250219 claude-3-7-sonnet-20250219-thinking grok-2 grok-2-vision
+    grok-beta grok-vision-beta grok-3-beta grok-3-fast-beta grok-3-mini-beta grok-3-mini-fast-beta gemini-2.0-flash
+    gemini-2.5-pro-exp-03-25 gemini-2.5-pro-preview-03-25 deepseek-reasoner text-embedding-004`.split(/\s+/),
+);
+
+const V04: NewApiRules = {
+  ...V06,
+  versions: 'v0.4',
+  model: merged(
+    new Map([...V06.model].filter(([name]) => !SINCE_V06.has(name))),
+    ratioTable({
+      '1.75': 'gemini-1.5-pro-latest gemini-1.5-pro-exp-0827',
+      '1': `gemini-pro gemini-pro-vision gemini-1.0-pro-001 gemini-1.0-pro-vision-001 gemini-1.0-pro-latest
+        gemini-1.0-pro-vision-latest gemini-1.5-flash-latest gemini-1.5-flash-exp-0827 gemini-ultra`,
+      '0.07': 'deepseek-chat deepseek-coder',
+    }),
+  ),
+  price: new Map([...PRICES].filter(([name]) => !name.startsWith('imagen'))),
+  // A stored completion ratio counts for names without a rule.
+  completionRules: [
+    { names: /^gpt-4o-2024-05-13$/, ratio: 3 },
+    { names: /^gpt-4o(?!.*(?:-all|-gizmo-\*)$)/, ratio: 4 },
+    { names: /^gpt-4-turbo(?!.*(?:-all|-gizmo-\*)$)|^gpt-4.*preview$/, ratio: 3 },
+    { names: /^gpt-4(?!.*(?:-all|-gizmo-\*)$)/, ratio: 2 },
+    ...OPENAI,
+    ...OLD_CLAUDE,
+    { names: /claude-3/, ratio: 5 },
+    ...GPT_3,
+    ...MISTRAL,
+    { names: /^gemini-/, ratio: 4 },
+    ...OTHERS,
+    { names: /^deepseek.*(?:reasoner|r1)$/i, ratio: 4 },
+    { names: /^deepseek/i, ratio: 2 },
+  ].map((rule) => ({ ...rule, isFixed: true as const })),
+  // Cached tokens cost what others do.
+  cache: new Map(),
+  unset: '30',
 };
 
 const V07: NewApiRules = {
@@ -436,6 +484,12 @@ const V09: NewApiRules = {
 const V1: NewApiRules = {
   ...V09,
   versions: 'v1',
+  expressions: new Map([
+    [
+      'gpt-6-astra',
+      'len <= 272000 ? tier("standard", p * 10 + c * 50 + cr * 1 + cc * 12.5) : tier("long_context", p * 20 + c * 75 + cr * 2 + cc * 25)',
+    ],
+  ]),
   createCache: merged(V09.createCache, ratioTable({ '1.25': 'gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna' })),
   completionRules: [
     ...V09.completionRules.slice(0, 4),
@@ -456,19 +510,14 @@ const V1: NewApiRules = {
   ],
 };
 
-/** The tables and columns that a database has: `subscription_plans`, `logs.ip`. */
-export type Schema = ReadonlySet<string>;
-
-/** The rules of the newest range whose tables or columns the database has. The version itself is not stored. */
-export function newApiRules(schema: Schema): NewApiRules {
-  if (schema.has('subscription_plans')) return V1;
-  if (schema.has('passkey_credentials') || schema.has('tokens.cross_group_retry')) return V09;
-  if (schema.has('logs.ip') || schema.has('channels.channel_info')) return V07;
-  return V06;
+/** The ranges of versions that can have such tables and columns, the likeliest first. The version itself is not stored. */
+export function newApiRules(schema: Schema): readonly NewApiRules[] {
+  if (schema.has('subscription_plans')) return [V1];
+  if (schema.has('passkey_credentials') || schema.has('tokens.cross_group_retry')) return [V09];
+  if (schema.has('logs.ip') || schema.has('channels.channel_info')) return [V07];
+  if (schema.has('setups') || schema.has('channels.param_override')) return [V06];
+  return [V04, V06];
 }
-
-/** What `newApiRules` looks for. */
-export const TABLES = ['tokens', 'logs', 'channels'] as const;
 
 /** Factors of images by quality and size (`relay/relay-image.go`, `dto/openai_image.go`), of DALL·E only from v0.7 on. */
 export const IMAGE_RATIOS: Readonly<Record<string, string>> = {

@@ -3,13 +3,14 @@
  * `relay/controller/image.go`, `relay/controller/audio.go`, commit 8df4a267 (February 2025, the last one), read in November 2026. Currency
  * factors there are computed in whole numbers (500 / 7 is 71), so the ratios are those that the program saves itself.
  */
-import { type NameRule, type RatioTable, ratioTable } from './table.ts';
+import { type OneApiRules, V05, V061, V067 } from './one-api-early.ts';
+import { type NameRule, type RatioTable, ratioTable, type Schema } from './table.ts';
 
 /** The ratio of a model that is in no table. */
 export const UNKNOWN_RATIO = '30';
 
 /** Ratios of models, and of models at channels of a type: `llama3-8b-8192(33)`. */
-export const MODEL_RATIOS: RatioTable = ratioTable({
+const MODEL_RATIOS: RatioTable = ratioTable({
   '4750': 'meta/meta-llama-3.1-405b-instruct',
   '325': 'meta/llama-2-70b meta/llama-2-70b-chat meta/meta-llama-3-70b meta/meta-llama-3-70b-instruct',
   '150': 'mistralai/mixtral-8x7b-instruct-v0.1',
@@ -265,7 +266,7 @@ export const MODEL_RATIOS: RatioTable = ratioTable({
 });
 
 /** Completion ratios; they apply after those that are stored. */
-export const COMPLETION_RATIOS: RatioTable = ratioTable({
+const COMPLETION_RATIOS: RatioTable = ratioTable({
   '0': 'whisper-1',
   '2': 'deepseek-chat llama3-8b-8192(33)',
   '3.981818181818182': 'deepseek-reasoner',
@@ -273,7 +274,7 @@ export const COMPLETION_RATIOS: RatioTable = ratioTable({
 });
 
 /** Completion ratios of models that are in no table, by name; otherwise 1. */
-export const COMPLETION_RULES: readonly NameRule[] = [
+const COMPLETION_RULES: readonly NameRule[] = [
   { names: /^gpt-3\.5-turbo$|^gpt-3\.5.*0125$/, ratio: 3 },
   { names: /^gpt-3\.5.*1106$/, ratio: 2 },
   { names: /^gpt-3\.5/, ratio: 4 / 3 },
@@ -301,6 +302,23 @@ export const COMPLETION_RULES: readonly NameRule[] = [
   { names: /^mistralai\/mistral-7b-(?:instruct-v0\.2|v0\.1)$/, ratio: 5 },
   { names: /^mistralai\/mixtral-8x7b-instruct-v0\.1$/, ratio: 1 / 0.3 },
 ];
+
+const V0611: OneApiRules = {
+  versions: 'v0.6.11',
+  model: MODEL_RATIOS,
+  completion: COMPLETION_RATIOS,
+  completionRules: COMPLETION_RULES,
+  keepsOwn: true,
+  hasTypes: true,
+};
+
+/** The ranges of versions that can have such tables and columns, the likeliest first. The version itself is not stored. */
+export function oneApiRules(schema: Schema): readonly OneApiRules[] {
+  if (schema.has('logs.elapsed_time')) return [V0611, V067];
+  if (schema.has('users.lark_id') || schema.has('channels.system_prompt')) return [V067, V0611, V061];
+  if (schema.has('channels.config') || schema.has('tokens.subnet')) return [V061, V067];
+  return [V05, V061];
+}
 
 /** Names with these ends have the ratios of the name before it. */
 export const IGNORED_END = /^(qwen-.*|command-.*)-internet$/;

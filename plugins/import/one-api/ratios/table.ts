@@ -22,3 +22,9 @@ export interface NameRule {
   /** It wins over a ratio that an administrator stored. */
   readonly isFixed?: true;
 }
+
+/** The tables and columns that a database has, by which ranges of versions are told apart: `subscription_plans`, `logs.ip`. */
+export type Schema = ReadonlySet<string>;
+
+/** The tables whose columns are looked at. */
+export const TABLES = ['users', 'tokens', 'logs', 'channels'] as const;
