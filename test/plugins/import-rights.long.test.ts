@@ -273,7 +273,10 @@ describe('keys of one-hub', () => {
     });
     assert.deepEqual([only(inventory).enabled, inventory.users[0]!.group], [true, 'vip']);
     const vip = inventory.groups.find(({ name }) => name === 'vip');
-    assert.deepEqual([vip?.channels, vip?.factor && decimalText(vip.factor), vip?.for], [['all', 'vip-only'], '0.5', []]);
+    assert.deepEqual(
+      [vip?.channels, vip?.factor && decimalText(vip.factor), vip?.for],
+      [['all', 'vip-only'], '0.5', []],
+    );
   });
 });
 
