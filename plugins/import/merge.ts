@@ -112,6 +112,10 @@ export function mergeInto(here: Here, given: Inventory, options: MergeOptions): 
     if (name !== channel.name)
       note('changed', `channel ${channel.name}`, `a channel of this name is here: the imported one is called ${name}`);
   }
+  const now = new Set(names.values());
+  for (const name of here.channels)
+    if (byName.has(name) && !now.has(name) && given.channels.length > 0)
+      note('decide', `channel ${name}`, 'it is off or deleted there since it was imported: it stays here until you remove it');
   const groupsHere = mapOf(config.groups);
   const grouping = groupsOf(renamed(given, names), {
     program,

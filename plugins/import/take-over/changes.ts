@@ -12,9 +12,10 @@ import { type Imported, type ImportedKind, isSame } from '../tables.ts';
 import { unhurried } from '../unhurried.ts';
 import { type Change, hasCode, namesFor, type Run, refOf } from './run.ts';
 import { amountText, limitsJson, seenDepartment, seenKey, seenUser } from './seen.ts';
+import { isOfSignIn, signInText, updateSignIn } from './sign-in-changes.ts';
 
 /** One value that differs. */
-interface Difference {
+export interface Difference {
   readonly field: string;
   readonly was: Json;
   readonly is: Json;
@@ -54,7 +55,7 @@ class Unchanged implements Taken {
 }
 
 /** Notes what became of differences, and writes the row that remembers them. */
-interface Updating {
+export interface Updating {
   /** The steps to write along with a change of these fields. */
   along(fields: readonly string[]): readonly Step[];
   /** They were written, or would be. */
@@ -67,12 +68,12 @@ interface Updating {
   conflict(field: string, why: string): void;
 }
 
-/** The keys of JSON that differ, but for those that only tell which thing it is. */
+/** The keys of JSON that differ, but for those that only tell which thing it is, and those that an earlier import did not remember. */
 function differencesOf(was: JsonObject, is: JsonObject): readonly Difference[] {
   return Object.keys(is).flatMap((field) =>
-    field === 'code' || isSame(was[field], is[field])
+    field === 'code' || was[field] === undefined || isSame(was[field], is[field])
       ? []
-      : [{ field, was: was[field] ?? null, is: is[field] ?? null }],
+      : [{ field, was: was[field], is: is[field] ?? null }],
   );
 }
 
@@ -210,9 +211,8 @@ export function compareUser(run: Run, user: ForeignUser, before: Imported): Prom
       };
       const changes: Record<string, Json> = {};
       for (const { field, was, is } of differences) {
-        if (field === 'balance' || field === 'department') continue;
-        if (field === 'password') update.conflict(field, 'the password of the first import goes on working here');
-        else if (!Object.hasOwn(own, field)) update.applied([]);
+        if (field === 'balance' || field === 'department' || isOfSignIn(field)) continue;
+        if (!Object.hasOwn(own, field)) update.applied([]);
         else if (isSame(own[field], usualOf(field, was)))
           changes[field] = field === 'role' && is === 'root' ? 'admin' : usualOf(field, is);
         else if (isSame(own[field], usualOf(field, is))) update.same(field);
@@ -225,6 +225,7 @@ export function compareUser(run: Run, user: ForeignUser, before: Imported): Prom
           if (!isDry) await changeAccount(run, id, changes, along);
           update.applied(fields);
         });
+      await updateSignIn(run, here, user, differences, update);
       const place = differences.find(({ field }) => field === 'department');
       if (place !== undefined)
         await orConflict(update, ['department'], async () => {
@@ -386,7 +387,11 @@ async function shift(
 }
 
 /** A refusal is told with the fields that it is about. */
-async function orConflict(update: Updating, fields: readonly string[], work: () => Promise<unknown>): Promise<void> {
+export async function orConflict(
+  update: Updating,
+  fields: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -406,7 +411,11 @@ const listOf = (list: readonly string[] | undefined): Json => (list === undefine
 /** `balance 5, was 3`. */
 export function changeText({ field, was, is, state, why }: Change): string {
   const told =
-    field === 'deleted' ? 'deleted there' : field === 'password' ? 'another password' : `${field} ${is}, was ${was}`;
+    field === 'deleted'
+      ? 'deleted there'
+      : isOfSignIn(field)
+        ? signInText(field, was, is)
+        : `${field} ${is}, was ${was}`;
   return state === 'conflict' && why !== undefined ? `${told} (not applied: ${why})` : told;
 }
 
