@@ -144,7 +144,8 @@ export function createVariables(isTaken: (name: string) => boolean = () => false
 const KEPT = 'exists with other content and was not written';
 
 /** The lines of `writeFiles` about files that a later import would write with another content. */
-export const keptFiles = (written: readonly string[]): readonly string[] => written.filter((line) => line.includes(KEPT));
+export const keptFiles = (written: readonly string[]): readonly string[] =>
+  written.filter((line) => line.includes(KEPT));
 
 /** The files as text. */
 export interface GatewayFiles {

@@ -240,7 +240,9 @@ function configurationLine({ applied, configuration, isDry }: Report): readonly 
   const count = (wanted: ConfigChange['state']): number => configuration.filter(({ state }) => state === wanted).length;
   const [fresh, changed, differing] = [count('new'), count('changed'), count('differs')];
   const parts = [
-    ...(applied === undefined ? [] : [applied.version === undefined ? 'unchanged' : `saved as version ${applied.version}`]),
+    ...(applied === undefined
+      ? []
+      : [applied.version === undefined ? 'unchanged' : `saved as version ${applied.version}`]),
     ...(applied === undefined && fresh + changed > 0
       ? [`${things(fresh + changed)} to add or change${isDry ? '' : ', which --apply does'}`]
       : []),

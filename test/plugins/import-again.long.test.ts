@@ -42,7 +42,16 @@ after(() => vendor.close());
 
 async function begin(): Promise<void> {
   const usual = defaultConfig([vendor]);
-  const pipeline = [...(usual.pipeline as string[]), 'departments', 'groups', 'audit', 'second-factors', 'oauth', 'console', 'import'];
+  const pipeline = [
+    ...(usual.pipeline as string[]),
+    'departments',
+    'groups',
+    'audit',
+    'second-factors',
+    'oauth',
+    'console',
+    'import',
+  ];
   gateway = await startGateway({ vendor, config: { ...usual, pipeline } });
   file = join(gateway.dir, 'old.db');
   out = mkdtempSync(join(gateway.dir, 'out-'));
@@ -177,6 +186,20 @@ describe('a later import', () => {
     changeSqlite(file, 'UPDATE users SET quota = 5000000000000 WHERE id = 2');
     const said = (await importing(' --dry-run')).replace(/\n\s+/g, ' ');
     assert.match(said, /1000000000000 less of user2: the largest balance here is 4000000000000/);
+    // The same of a debt, and of a difference: a dry run says what happens.
+    changeSqlite(file, 'UPDATE users SET quota = -5000000000000 WHERE id = 3');
+    for (const more of [' --dry-run', ''])
+      assert.match((await importing(more)).replace(/\n\s+/g, ' '), /1000000000000 less of user3: the largest/);
+    const most = 4_000_000_000_000n;
+    assert.deepEqual([await balanceOf('user2'), await balanceOf('user3')], [most, -most]);
+    changeSqlite(file, 'UPDATE users SET quota = 3000000000000 WHERE id IN (2, 3)');
+    for (const more of [' --update --dry-run', ' --update'])
+      assert.match(
+        fullReport(await importing(more)),
+        /user3 .*not applied: the difference is above the largest amount here/,
+      );
+    assert.deepEqual([await balanceOf('user2'), await balanceOf('user3')], [most - most / 4n, -most]);
+    assert.match(await gateway.command('reconcile'), /^(ok .*\n?)+$/);
     await stop();
   });
 
@@ -322,7 +345,10 @@ describe('two imports at once', () => {
 
   it('do not wait for one that was killed', async () => {
     await begin();
-    await gateway.host.store.run("INSERT INTO import_claim (id, claim, sign, at_ms) VALUES (1, 'killed', 3, ?)", gateway.host.clock.now());
+    await gateway.host.store.run(
+      "INSERT INTO import_claim (id, claim, sign, at_ms) VALUES (1, 'killed', 3, ?)",
+      gateway.host.clock.now(),
+    );
     await importing();
     await isWhole();
     await gateway.stop();

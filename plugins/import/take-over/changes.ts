@@ -13,6 +13,7 @@ import { unhurried } from '../unhurried.ts';
 import { type Change, hasCode, namesFor, type Run, refOf } from './run.ts';
 import { amountText, limitsJson, seenDepartment, seenKey, seenUser } from './seen.ts';
 import { isOfSignIn, signInText, updateSignIn } from './sign-in-changes.ts';
+import { creditable } from './sums.ts';
 
 /** One value that differs. */
 export interface Difference {
@@ -370,10 +371,13 @@ async function shift(
     const here = await ledger.balance(layer);
     if (here === undefined) return update.conflict(field, 'there is no balance here');
     if (here.unlimited !== (was === null)) return update.conflict(field, CHANGED_HERE);
+    // Above the largest amount, only that was imported.
+    const by =
+      typeof was === 'string' && typeof is === 'string' ? creditable(BigInt(is)) - creditable(BigInt(was)) : 0n;
+    if (creditable(by) !== by) return update.conflict(field, 'the difference is above the largest amount here');
     if (!isDry) {
       const along = [...update.along([field]), ...run.audited(`${layer.kind}.quota`, `${layer.kind} ${layer.owner}`)];
       if (typeof was === 'string' && typeof is === 'string') {
-        const by = BigInt(is) - BigInt(was);
         const ref = refOf(family, field, `${foreignId}:${revision + 1}`);
         // The name of a deduction says so.
         await ledger.shift(layer, by, by < 0n ? `deducted:${ref}` : ref, 'import', along);
