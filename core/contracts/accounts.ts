@@ -39,6 +39,8 @@ export interface Person extends Account {
   readonly deletedMs: number | undefined;
   /** Can sign in with a password; false if the account was created by OAuth and never set one. */
   readonly hasPassword: boolean;
+  /** The password is one of another program, and was not used here yet. */
+  readonly hasOldPassword: boolean;
   /** Settings of the user: notifications, language, and whatever a console stores. */
   readonly settings: JsonObject;
 }
@@ -166,7 +168,10 @@ export interface Accounts {
   setPassword(id: number, password: string, along?: readonly Step[], keep?: number): Promise<void>;
   /** Why the hash of another program cannot be compared here, in one sentence without its full stop; undefined: it can. */
   passwordHashProblem(hash: string): string | undefined;
-  /** The steps for a list that creates an account, or for one without a password. Throws if the hash has a problem. */
+  /**
+   * The steps for a list that creates an account, or for a later one. Throws if the hash has a problem. `must`: `password_kept` if a password was set
+   * or used here.
+   */
   adoptSteps(id: number, adopted: Adopted): readonly Step[];
   /** Deletes it: disabled, without email address, settings, password and sessions. Refuses (409) the last root. */
   remove(id: number, along?: readonly Step[]): Promise<void>;

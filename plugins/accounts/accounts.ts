@@ -281,7 +281,7 @@ export function createAccounts(
       checkOldHash(passwordHash);
       const sql = `UPDATE account SET settings = ? WHERE id = ? AND settings = '{}'`;
       return [
-        ...(passwordHash === undefined ? [] : [passwordStep(id, passwordHash)]),
+        ...(passwordHash === undefined ? [] : [adoptedPasswordStep(id, passwordHash)]),
         ...(settings === undefined ? [] : [{ sql, params: [JSON.stringify(settings), id] }]),
       ];
     },
@@ -327,11 +327,16 @@ export function createAccounts(
   };
 }
 
-const passwordStep = (id: number, hash: string): Step => ({
-  sql: `INSERT INTO password (account_id, hash) SELECT id, ? FROM account WHERE id = ? AND deleted_ms IS NULL
-    ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash`,
+const PASSWORD_SQL = `INSERT INTO password (account_id, hash) SELECT id, ? FROM account WHERE id = ? AND deleted_ms IS NULL
+  ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash`;
+
+const passwordStep = (id: number, hash: string): Step => ({ sql: PASSWORD_SQL, params: [hash, id], must: 'living' });
+
+/** A hash of our own is of a password that was set or used here: it stays. */
+const adoptedPasswordStep = (id: number, hash: string): Step => ({
+  sql: `${PASSWORD_SQL} WHERE substr(password.hash, 1, 8) <> '$scrypt$'`,
   params: [hash, id],
-  must: 'living',
+  must: 'password_kept',
 });
 
 function refuseMissing(id: number): never {

@@ -33,13 +33,19 @@ export interface PersonRow extends AccountRow {
   readonly remark: string;
   readonly last_login_ms: number | null;
   readonly deleted_ms: number | null;
+  /** 0: none. */
   readonly has_password: number;
   readonly settings: string;
 }
 
+/** A hash of our own, and one of another program. */
+const OWN_PASSWORD = 1;
+const OLD_PASSWORD = 2;
+
 /** The columns of a user, in the table `account`. */
 export const PERSON_COLUMNS = `${ACCOUNT_COLUMNS}, display_name, email, remark, last_login_ms, deleted_ms, settings,
-  CASE WHEN EXISTS (SELECT 1 FROM password WHERE account_id = account.id) THEN 1 ELSE 0 END AS has_password`;
+  COALESCE((SELECT CASE WHEN substr(hash, 1, 8) = '$scrypt$' THEN ${OWN_PASSWORD} ELSE ${OLD_PASSWORD} END
+    FROM password WHERE account_id = account.id), 0) AS has_password`;
 
 /** The group of an account, if it is not the usual one. */
 export const groupIn = ({ group_name: group }: Pick<AccountRow, 'group_name'>): Pick<Account, 'group'> =>
@@ -63,7 +69,8 @@ export const toPerson = (row: PersonRow): Person => ({
   remark: row.remark,
   lastLoginMs: row.last_login_ms ?? undefined,
   deletedMs: row.deleted_ms ?? undefined,
-  hasPassword: row.has_password === 1,
+  hasPassword: row.has_password !== 0,
+  hasOldPassword: row.has_password === OLD_PASSWORD,
   settings: JSON.parse(row.settings) as JsonObject,
 });
 

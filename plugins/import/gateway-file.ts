@@ -141,6 +141,13 @@ export function createVariables(isTaken: (name: string) => boolean = () => false
   };
 }
 
+/** What is said of a file that has another content. */
+const KEPT = 'exists with other content and was not written';
+
+/** The lines of `writeFiles` about files that a later import would write with another content. */
+export const keptFiles = (written: readonly string[]): readonly string[] =>
+  written.filter((line) => line.includes(KEPT));
+
 /** The files as text. */
 export interface GatewayFiles {
   readonly yaml: string;
@@ -216,7 +223,7 @@ export function writeFiles(of: {
     if (results.length === 0) return [];
     const path = resolve(folder, name);
     if (results.includes('kept'))
-      return [`${path} exists with other content and was not written: move it away, or choose --out`];
+      return [`${path} ${KEPT}: it was edited, or something has changed there since; move it away, or choose --out`];
     const state = isDry ? 'would be written' : results.includes('written') ? 'written' : 'unchanged';
     return [`${path}: ${state}`];
   };

@@ -6,6 +6,7 @@ import { Prices } from '../../core/contracts/prices.ts';
 import type { Host } from '../../core/plugin.ts';
 import { applyInventory, planConfiguration } from './apply.ts';
 import { checked } from './checked.ts';
+import { claimImport } from './claim.ts';
 import { writeFiles } from './gateway-file.ts';
 import type { Note, Source } from './inventory.ts';
 import { differencesOf } from './list-prices.ts';
@@ -48,11 +49,16 @@ export interface Imported {
   readonly takeover: Takeover;
 }
 
-/** Imports. The source is closed. Throws `UnusableConfiguration` before anything is written. */
+/**
+ * Imports. The source is closed. Throws `UnusableConfiguration` before anything is written. Refuses (409 `import_running`) if another one runs, unless
+ * it is a dry run.
+ */
 export async function runImport(host: Host, options: ImportOptions): Promise<Imported> {
   const { source, about, actor, isDry, apply, update, links, folder, progress = () => {} } = options;
   const { program, version, family } = source;
+  let release: (() => Promise<void>) | undefined;
   try {
+    if (!isDry) release = await claimImport(host);
     progress('reading');
     const found = checked(await source.inventory());
     const isOfUsage = ({ where }: Note): boolean =>
@@ -106,6 +112,7 @@ export async function runImport(host: Host, options: ImportOptions): Promise<Imp
     });
     return { report, takeover };
   } finally {
+    await release?.();
     await source.close();
   }
 }

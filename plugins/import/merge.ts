@@ -2,9 +2,11 @@
  * Merges the imported sections into those of the running gateway.yaml, as edits: what is there stays. A channel whose name is taken gets another one,
  * a model that exists gets the imported channels in addition, and other values that differ are told and left, unless the import updates.
  */
+import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import type { TextEdit } from '../../core/contracts/configuring.ts';
 import type { Json, JsonObject } from '../../core/plugin.ts';
+import { isPublicAddress } from '../../core/sdk.ts';
 import { createVariables, sectionsOf } from './gateway-file.ts';
 import type { ForeignChannel, ForeignGroup, ForeignModel, Inventory, Note } from './inventory.ts';
 import { groupRenamed, withSuffix } from './names.ts';
@@ -112,6 +114,14 @@ export function mergeInto(here: Here, given: Inventory, options: MergeOptions): 
     if (name !== channel.name)
       note('changed', `channel ${channel.name}`, `a channel of this name is here: the imported one is called ${name}`);
   }
+  const now = new Set(names.values());
+  for (const name of here.channels)
+    if (byName.has(name) && !now.has(name) && given.channels.length > 0)
+      note(
+        'decide',
+        `channel ${name}`,
+        'it is off or deleted there since it was imported: it stays here until you remove it',
+      );
   const groupsHere = mapOf(config.groups);
   const grouping = groupsOf(renamed(given, names), {
     program,
@@ -147,6 +157,12 @@ export function mergeInto(here: Here, given: Inventory, options: MergeOptions): 
     const isForeign = !mayName && namesVariable(written);
     const entry = isForeign ? withoutVariables(written) : written;
     if (there === undefined) {
+      if (isLocal(entry.url))
+        note(
+          'decide',
+          `channel ${name}`,
+          'its base URL is on a private network, or on the machine itself: check that it means the same server from here',
+        );
       if (isForeign)
         note(
           'decide',
@@ -441,6 +457,13 @@ function isOwn(entry: JsonObject, channel: ForeignChannel, secrets: Here['secret
 /** The keys of a channel of gateway.yaml, as written. */
 function keysOf({ key, keys }: JsonObject): readonly string[] {
   return (Array.isArray(keys) ? keys : [key ?? '']).map(String);
+}
+
+/** Whether a URL has a private address, or a name of this machine. */
+function isLocal(url: Json | undefined): boolean {
+  if (typeof url !== 'string' || !URL.canParse(url)) return false;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 ? /(?:^|\.)(?:localhost|local|internal)$|^[^.]+$/i.test(host) : !isPublicAddress(host);
 }
 
 /** Whether a value names an environment variable; secrets of the database are none. */

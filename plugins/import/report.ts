@@ -188,7 +188,7 @@ export function reportText(report: Report, file: string | undefined): string {
     ...(notes.changed.length > 0 ? [`here, but not as it was: ${countOf(notes.changed)}`] : []),
     ...(left > 0 ? [`not taken over: ${countOf(notes.left)}`] : []),
     ...(handouts.length > 0 ? [`to hand out to users: ${handouts.length} links or keys`] : []),
-    ...appliedLine(report),
+    ...configurationLine(report),
     ...written,
     ...(file === undefined ? [] : [`every line: ${file}`]),
     summary(report),
@@ -197,9 +197,11 @@ export function reportText(report: Report, file: string | undefined): string {
   return [...head, ...decisionLines(notes.decide, room), ...tail].join('\n');
 }
 
+const things = (count: number): string => `${count} ${count === 1 ? 'thing' : 'things'}`;
+
 function countOf(groups: readonly Group[]): string {
   const sum = groups.reduce((all, { count }) => all + count, 0);
-  return `${sum} ${sum === 1 ? 'thing' : 'things'} for ${groups.length} ${groups.length === 1 ? 'reason' : 'reasons'}`;
+  return `${things(sum)} for ${groups.length} ${groups.length === 1 ? 'reason' : 'reasons'}`;
 }
 
 function sumLines({ thereSums, sums, gaps = [] }: Report): readonly string[] {
@@ -240,9 +242,20 @@ function decisionLines(groups: readonly Group[], room: number): readonly string[
   return ['', 'To decide before the switch:', ...shown, ...(more > 0 ? [`  and ${more} more in the file`] : [])];
 }
 
-function appliedLine({ applied }: Report): readonly string[] {
-  if (applied === undefined) return [];
-  return [`configuration: ${applied.version === undefined ? 'unchanged' : `saved as version ${applied.version}`}`];
+/** `configuration: saved as version 3; 1 thing with other values there, which --apply --update takes over`. */
+function configurationLine({ applied, configuration, isDry }: Report): readonly string[] {
+  const count = (wanted: ConfigChange['state']): number => configuration.filter(({ state }) => state === wanted).length;
+  const [fresh, changed, differing] = [count('new'), count('changed'), count('differs')];
+  const parts = [
+    ...(applied === undefined
+      ? []
+      : [applied.version === undefined ? 'unchanged' : `saved as version ${applied.version}`]),
+    ...(applied === undefined && fresh + changed > 0
+      ? [`${things(fresh + changed)} to add or change${isDry ? '' : ', which --apply does'}`]
+      : []),
+    ...(differing > 0 ? [`${things(differing)} with other values there, which --apply --update takes over`] : []),
+  ];
+  return parts.length === 0 ? [] : [`configuration: ${parts.join('; ')}`];
 }
 
 /** `channel A, channel B, channel C and 41 more: there is no vendor for it`. */

@@ -6,7 +6,7 @@ import { Prices } from '../../core/contracts/prices.ts';
 import { type CommandAnswer, type CommandRequest, type Host, UsageError } from '../../core/plugin.ts';
 import { readDuration } from '../../core/sdk.ts';
 import { isUrl, openDatabase } from './databases.ts';
-import { writeLong } from './gateway-file.ts';
+import { keptFiles, writeLong } from './gateway-file.ts';
 import { runImport } from './importing.ts';
 import type { Program, Source } from './inventory.ts';
 import { liteLlmFile } from './litellm/config.ts';
@@ -15,7 +15,7 @@ import { publishedBy } from './litellm/published.ts';
 import { oneApiSource } from './one-api/index.ts';
 import { oneHubSource } from './one-hub/index.ts';
 import { recognise } from './programs.ts';
-import { reportFile, reportJson, reportText } from './report.ts';
+import { type Report, reportFile, reportJson, reportText } from './report.ts';
 import { summaryLine } from './take-over/summary.ts';
 
 const PROGRAMS: readonly Program[] = ['litellm', 'new-api', 'one-api', 'one-hub'];
@@ -58,7 +58,7 @@ export async function run(host: Host, request: CommandRequest): Promise<CommandA
   });
   if (round > 0) {
     const at = new Date(report.atMs).toISOString();
-    const difference = summaryLine(takeover);
+    const difference = summaryLine(takeover, [...savedAs(report), ...keptFiles(report.written)]);
     return { text: `${at} ${difference}`, json: { at, difference }, againMs };
   }
   const file = resolve(folder, `${source.program}.report.${report.atMs}.txt`);
@@ -70,6 +70,11 @@ export async function run(host: Host, request: CommandRequest): Promise<CommandA
     failed: proof !== undefined && proof.equal < proof.calls,
     againMs,
   };
+}
+
+/** The version of the configuration that this import has saved. */
+function savedAs({ applied }: Report): readonly string[] {
+  return applied?.version === undefined ? [] : [`configuration saved as version ${applied.version}`];
 }
 
 function isKind(kind: string): kind is Kind {

@@ -47,6 +47,19 @@ export const migrations: readonly Migration[] = [
       ) STRICT`,
     ],
   },
+  {
+    id: 4,
+    title: 'the import that runs',
+    compatibleFrom: 1,
+    sql: [
+      `CREATE TABLE import_claim (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        claim TEXT NOT NULL,
+        sign INTEGER NOT NULL,
+        at_ms INTEGER NOT NULL
+      ) STRICT`,
+    ],
+  },
 ];
 
 /**

@@ -129,6 +129,20 @@ describe('an account from another program', () => {
     assert.equal((await book.checkPassword('ann', 'thirteen eggs'))?.id, id);
   });
 
+  it('gets another hash until one was used or set here', async () => {
+    const host = await drive([accounts]);
+    const book = host.use(Accounts);
+    const { id } = await book.create({ ...ann, passwordHash: bcrypt('twelve eggs') });
+    const adopt = (password: string) => host.store.atomic(book.adoptSteps(id, { passwordHash: bcrypt(password) }));
+    assert.equal((await book.person(id))?.hasOldPassword, true);
+    assert.equal(await adopt('thirteen eggs'), undefined);
+    assert.equal(await book.checkPassword('ann', 'twelve eggs'), undefined);
+    assert.equal((await book.checkPassword('ann', 'thirteen eggs'))?.id, id);
+    assert.equal((await book.person(id))?.hasOldPassword, false);
+    assert.equal(await adopt('fourteen eggs'), 'password_kept');
+    assert.equal((await book.checkPassword('ann', 'thirteen eggs'))?.id, id);
+  });
+
   it('is not created with a hash that cannot be compared', async () => {
     const book = (await drive([accounts])).use(Accounts);
     for (const passwordHash of ['plain', '$2a$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW']) {

@@ -57,6 +57,7 @@ describe('a person', () => {
       lastLoginMs: undefined,
       deletedMs: undefined,
       hasPassword: true,
+      hasOldPassword: false,
       settings: {},
     });
     assert.equal(await book.person(99), undefined);

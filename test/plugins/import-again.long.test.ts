@@ -5,13 +5,17 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { hashSync } from 'bcryptjs';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Ledger, MICRO, remaining } from '../../core/contracts/ledger.ts';
+import { OAuth } from '../../core/contracts/oauth.ts';
+import { SecondFactors } from '../../core/contracts/second-factors.ts';
+import { Sessions } from '../../core/contracts/sessions.ts';
 import type { Store } from '../../core/plugin.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
-import { changeSqlite, makeSqlite, NEW_API_VERSIONS, type TestRow } from './import-databases.ts';
+import { changeSqlite, fullReport, makeSqlite, NEW_API_VERSIONS, type TestRow } from './import-databases.ts';
 
 const TURNPIKE = fileURLToPath(new URL('../../scripts/turnpike.mjs', import.meta.url));
 const USERS = 30;
@@ -38,7 +42,16 @@ after(() => vendor.close());
 
 async function begin(): Promise<void> {
   const usual = defaultConfig([vendor]);
-  const pipeline = [...(usual.pipeline as string[]), 'departments', 'groups', 'audit', 'console', 'import'];
+  const pipeline = [
+    ...(usual.pipeline as string[]),
+    'departments',
+    'groups',
+    'audit',
+    'second-factors',
+    'oauth',
+    'console',
+    'import',
+  ];
   gateway = await startGateway({ vendor, config: { ...usual, pipeline } });
   file = join(gateway.dir, 'old.db');
   out = mkdtempSync(join(gateway.dir, 'out-'));
@@ -173,6 +186,20 @@ describe('a later import', () => {
     changeSqlite(file, 'UPDATE users SET quota = 5000000000000 WHERE id = 2');
     const said = (await importing(' --dry-run')).replace(/\n\s+/g, ' ');
     assert.match(said, /1000000000000 less of user2: the largest balance here is 4000000000000/);
+    // The same of a debt, and of a difference: a dry run says what happens.
+    changeSqlite(file, 'UPDATE users SET quota = -5000000000000 WHERE id = 3');
+    for (const more of [' --dry-run', ''])
+      assert.match((await importing(more)).replace(/\n\s+/g, ' '), /1000000000000 less of user3: the largest/);
+    const most = 4_000_000_000_000n;
+    assert.deepEqual([await balanceOf('user2'), await balanceOf('user3')], [most, -most]);
+    changeSqlite(file, 'UPDATE users SET quota = 3000000000000 WHERE id IN (2, 3)');
+    for (const more of [' --update --dry-run', ' --update'])
+      assert.match(
+        fullReport(await importing(more)),
+        /user3 .*not applied: the difference is above the largest amount here/,
+      );
+    assert.deepEqual([await balanceOf('user2'), await balanceOf('user3')], [most - most / 4n, -most]);
+    assert.match(await gateway.command('reconcile'), /^(ok .*\n?)+$/);
     await stop();
   });
 
@@ -233,6 +260,115 @@ describe('a later import', () => {
     await importing(' --update');
     assert.equal((await accountOf('new name')).id, id);
     await stop();
+  });
+});
+
+describe('a later import of users who have changed how they sign in', () => {
+  const SECRETS = ['JBSWY3DPEHPK3PXP', 'KRSXG5CTMVRXEZLU'];
+  const bcrypt = (password: string): string => hashSync(password, 4);
+  const enroll = (userId: number, secret: string): void =>
+    changeSqlite(
+      file,
+      `CREATE TABLE IF NOT EXISTS two_fas (id integer PRIMARY KEY, user_id integer, secret text, is_enabled numeric, deleted_at datetime);
+      DELETE FROM two_fas WHERE user_id = ${userId};
+      INSERT INTO two_fas (user_id, secret, is_enabled) VALUES (${userId}, '${secret}', 1)`,
+    );
+  const signsIn = async (name: string, password: string): Promise<boolean> =>
+    (await gateway.host.use(Accounts).checkPassword(name, password)) !== undefined;
+  const reportOf = async (more: string): Promise<string> => fullReport(await importing(more));
+  beforeEach(begin);
+
+  it('brings a new password, authenticator, access token and linked account with --update, and tells them without', async () => {
+    await importing();
+    const { id } = await accountOf('user2');
+    enroll(2, SECRETS[0]!);
+    // Versions with these tables have GitHub's numeric ids.
+    changeSqlite(
+      file,
+      `CREATE TABLE custom_oauth_providers (id integer PRIMARY KEY, name text, slug text, kind text, issuer text, well_known text, user_id_field text);
+      CREATE TABLE user_oauth_bindings (id integer PRIMARY KEY, user_id integer, provider_id integer, provider_user_id text);
+      UPDATE users SET password = '${bcrypt('twelve eggs')}', github_id = '4711', access_token = '${'a'.repeat(32)}' WHERE id = 2`,
+    );
+    const has = async () => ({
+      password: await signsIn('user2', 'twelve eggs'),
+      totp: (await gateway.host.use(SecondFactors).status(id)).totp,
+      links: (await gateway.host.use(OAuth).bindings(id)).length,
+      token: (await gateway.host.use(Sessions).accessToken(id)) !== undefined,
+    });
+    const told = await reportOf('');
+    assert.match(told, /a new password; a new authenticator; a new linked account; a new access token/);
+    assert.deepEqual(await has(), { password: false, totp: false, links: 0, token: false });
+    assert.match(await importing(' --update --dry-run'), /1 changed there/);
+    assert.deepEqual(await has(), { password: false, totp: false, links: 0, token: false });
+    await importing(' --update');
+    assert.deepEqual(await has(), { password: true, totp: true, links: 1, token: true });
+    assert.match(await importing(' --update'), /^nothing was changed: /m);
+    await gateway.stop();
+  });
+
+  it('keeps a password that was used here, and an authenticator that is in use, and says how to replace it', async () => {
+    changeSqlite(file, `UPDATE users SET password = '${bcrypt('twelve eggs')}' WHERE id IN (2, 3)`);
+    enroll(2, SECRETS[0]!);
+    await importing();
+    const { id } = await accountOf('user2');
+    assert.ok(await signsIn('user2', 'twelve eggs'));
+    changeSqlite(file, `UPDATE users SET password = '${bcrypt('thirteen eggs')}' WHERE id IN (2, 3)`);
+    enroll(2, SECRETS[1]!);
+    for (const more of [' --update --dry-run', ' --update']) {
+      const report = await reportOf(more);
+      assert.match(report, /user2 .*another password \(not applied: a password was set or used here: it stays\)/);
+      assert.match(report, /another authenticator \(not applied: the account has another one here: .*import again\)/);
+    }
+    assert.ok(await signsIn('user2', 'twelve eggs'));
+    // Never used here: the new one is the right one.
+    assert.ok(!(await signsIn('user3', 'twelve eggs')));
+    assert.ok(await signsIn('user3', 'thirteen eggs'));
+    await gateway.host.use(SecondFactors).reset(id, 'totp');
+    await importing(' --update');
+    assert.equal((await gateway.host.use(SecondFactors).status(id)).totp, true);
+    await gateway.stop();
+  });
+});
+
+describe('two imports at once', () => {
+  it('are one: the other is refused, and nothing is there twice', async () => {
+    await begin();
+    const { store } = gateway.host as { readonly store: Store };
+    const { atomic } = store;
+    /** The first import stops at its first list until the second one has ended. */
+    let second: Promise<{ readonly code: number; readonly stderr: string }> | undefined;
+    Object.assign(store, {
+      async atomic(this: Store, ...list: Parameters<Store['atomic']>) {
+        if (second === undefined && list[0].some((step) => 'must' in step && step.must === 'imported_before')) {
+          second = gateway.tryCommand(`import new-api ${file} --out ${out}`);
+          await second;
+        }
+        return atomic.apply(this, list);
+      },
+    });
+    try {
+      await importing();
+    } finally {
+      Object.assign(store, { atomic });
+    }
+    const { code, stderr } = await second!;
+    assert.equal(code, 1);
+    assert.match(stderr, /Another import is running/);
+    await isWhole();
+    // The claim has ended with the import.
+    assert.match(await importing(), /^nothing was changed: /m);
+    await gateway.stop();
+  });
+
+  it('do not wait for one that was killed', async () => {
+    await begin();
+    await gateway.host.store.run(
+      "INSERT INTO import_claim (id, claim, sign, at_ms) VALUES (1, 'killed', 3, ?)",
+      gateway.host.clock.now(),
+    );
+    await importing();
+    await isWhole();
+    await gateway.stop();
   });
 });
 

@@ -68,6 +68,30 @@ describe('a merge into gateway.yaml', () => {
     assert.match(merge.notes[0]!.why, /the imported one is called main-new-api/);
   });
 
+  it('asks to check a new channel whose base URL is on a private network or on the machine itself', () => {
+    const asks = (url: string, config: JsonObject = {}, own: readonly string[] = []): boolean =>
+      merged(config, { channels: [{ ...MAIN, url }] }, { own }).notes.some(
+        ({ kind, what, why }) => kind === 'decide' && what === 'channel main' && /private network/.test(why),
+      );
+    const local = ['http://127.0.0.1:11434', 'http://169.254.169.254/v1', 'http://0x0a000005/v1', 'http://[::1]/v1'];
+    for (const url of [...local, 'http://localhost:1', 'http://ollama:11434', 'https://db.internal/v1'])
+      assert.equal(asks(url), true, url);
+    for (const url of ['https://up.example/v1', 'https://8.8.8.8/v1', 'https://[2606:4700::1111]'])
+      assert.equal(asks(url), false, url);
+    const url = local[0]!;
+    assert.equal(asks(url, { channels: [{ ...IMPORTED, url }] }, ['IMPORTED_MAIN_KEY']), false);
+  });
+
+  it('tells which imported channels are off or deleted there now, and leaves them', () => {
+    const config = { channels: [IMPORTED, { ...IMPORTED, name: 'gone' }, { ...IMPORTED, name: 'own' }] };
+    const merge = merged(config, {}, { own: ['IMPORTED_MAIN_KEY'], channels: new Set(['main', 'gone', 'removed']) });
+    assert.deepEqual(
+      merge.notes.filter(({ kind }) => kind === 'decide').map(({ what, why }) => `${what}: ${why}`),
+      ['channel gone: it is off or deleted there since it was imported: it stays here until you remove it'],
+    );
+    assert.deepEqual(states(merge), ['channel main unchanged']);
+  });
+
   it('recognizes a channel that it has written before, by its secret', () => {
     const again = merged({ channels: [IMPORTED] }, {}, { own: ['IMPORTED_MAIN_KEY'] });
     assert.deepEqual(states(again), ['channel main unchanged']);

@@ -12,9 +12,11 @@ import { type Imported, type ImportedKind, isSame } from '../tables.ts';
 import { unhurried } from '../unhurried.ts';
 import { type Change, hasCode, namesFor, type Run, refOf } from './run.ts';
 import { amountText, limitsJson, seenDepartment, seenKey, seenUser } from './seen.ts';
+import { isOfSignIn, signInText, updateSignIn } from './sign-in-changes.ts';
+import { creditable } from './sums.ts';
 
 /** One value that differs. */
-interface Difference {
+export interface Difference {
   readonly field: string;
   readonly was: Json;
   readonly is: Json;
@@ -54,7 +56,7 @@ class Unchanged implements Taken {
 }
 
 /** Notes what became of differences, and writes the row that remembers them. */
-interface Updating {
+export interface Updating {
   /** The steps to write along with a change of these fields. */
   along(fields: readonly string[]): readonly Step[];
   /** They were written, or would be. */
@@ -67,12 +69,12 @@ interface Updating {
   conflict(field: string, why: string): void;
 }
 
-/** The keys of JSON that differ, but for those that only tell which thing it is. */
+/** The keys of JSON that differ, but for those that only tell which thing it is, and those that an earlier import did not remember. */
 function differencesOf(was: JsonObject, is: JsonObject): readonly Difference[] {
   return Object.keys(is).flatMap((field) =>
-    field === 'code' || isSame(was[field], is[field])
+    field === 'code' || was[field] === undefined || isSame(was[field], is[field])
       ? []
-      : [{ field, was: was[field] ?? null, is: is[field] ?? null }],
+      : [{ field, was: was[field], is: is[field] ?? null }],
   );
 }
 
@@ -211,9 +213,8 @@ export function compareUser(run: Run, user: ForeignUser, before: Imported): Prom
       };
       const changes: Record<string, Json> = {};
       for (const { field, was, is } of differences) {
-        if (field === 'balance' || field === 'department') continue;
-        if (field === 'password') update.conflict(field, 'the password of the first import goes on working here');
-        else if (!Object.hasOwn(own, field)) update.applied([]);
+        if (field === 'balance' || field === 'department' || isOfSignIn(field)) continue;
+        if (!Object.hasOwn(own, field)) update.applied([]);
         else if (isSame(own[field], usualOf(field, was)))
           changes[field] = field === 'role' && is === 'root' ? 'admin' : usualOf(field, is);
         else if (isSame(own[field], usualOf(field, is))) update.same(field);
@@ -226,6 +227,7 @@ export function compareUser(run: Run, user: ForeignUser, before: Imported): Prom
           if (!isDry) await changeAccount(run, id, changes, along);
           update.applied(fields);
         });
+      await updateSignIn(run, here, user, differences, update);
       const place = differences.find(({ field }) => field === 'department');
       if (place !== undefined)
         await orConflict(update, ['department'], async () => {
@@ -376,10 +378,13 @@ async function shift(
     const here = await ledger.balance(layer);
     if (here === undefined) return update.conflict(field, 'there is no balance here');
     if (here.unlimited !== (was === null)) return update.conflict(field, CHANGED_HERE);
+    // Above the largest amount, only that was imported.
+    const by =
+      typeof was === 'string' && typeof is === 'string' ? creditable(BigInt(is)) - creditable(BigInt(was)) : 0n;
+    if (creditable(by) !== by) return update.conflict(field, 'the difference is above the largest amount here');
     if (!isDry) {
       const along = [...update.along([field]), ...run.audited(`${layer.kind}.quota`, `${layer.kind} ${layer.owner}`)];
       if (typeof was === 'string' && typeof is === 'string') {
-        const by = BigInt(is) - BigInt(was);
         const ref = refOf(family, field, `${foreignId}:${revision + 1}`);
         // The name of a deduction says so.
         await ledger.shift(layer, by, by < 0n ? `deducted:${ref}` : ref, 'import', along);
@@ -393,7 +398,11 @@ async function shift(
 }
 
 /** A refusal is told with the fields that it is about. */
-async function orConflict(update: Updating, fields: readonly string[], work: () => Promise<unknown>): Promise<void> {
+export async function orConflict(
+  update: Updating,
+  fields: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -413,7 +422,11 @@ const listOf = (list: readonly string[] | undefined): Json => (list === undefine
 /** `balance 5, was 3`. */
 export function changeText({ field, was, is, state, why }: Change): string {
   const told =
-    field === 'deleted' ? 'deleted there' : field === 'password' ? 'another password' : `${field} ${is}, was ${was}`;
+    field === 'deleted'
+      ? 'deleted there'
+      : isOfSignIn(field)
+        ? signInText(field, was, is)
+        : `${field} ${is}, was ${was}`;
   return state === 'conflict' && why !== undefined ? `${told} (not applied: ${why})` : told;
 }
 

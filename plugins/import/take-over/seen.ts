@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { KeyLimit } from '../../../core/contracts/keys.ts';
 import type { JsonObject } from '../../../core/plugin.ts';
-import type { ForeignDepartment, ForeignKey, ForeignUser } from '../inventory.ts';
+import type { ForeignDepartment, ForeignKey, ForeignLink, ForeignPasskey, ForeignUser } from '../inventory.ts';
 import type { Imported } from '../tables.ts';
 
 export function seenDepartment({ name, budget, monthlyBudget, enabled }: ForeignDepartment): JsonObject {
@@ -18,6 +18,7 @@ export function seenDepartment({ name, budget, monthlyBudget, enabled }: Foreign
 export function seenUser(user: ForeignUser): JsonObject {
   const { name, displayName, email, role, enabled, group, remark, balance, department, invitationCode, passwordHash } =
     user;
+  const { totpSecret, passkeys = [], links = [], accessToken } = user;
   return {
     name,
     displayName: displayName ?? name,
@@ -29,9 +30,18 @@ export function seenUser(user: ForeignUser): JsonObject {
     balance: amountText(balance),
     department: department ?? null,
     code: invitationCode ?? null,
-    password: passwordHash === undefined ? null : digest(passwordHash),
+    password: digestOf(passwordHash),
+    authenticator: digestOf(totpSecret),
+    passkeys: passkeys.map(passkeyMark).sort(),
+    links: links.map(linkMark).sort(),
+    'access token': digestOf(accessToken),
   };
 }
+
+/** How a linked account is remembered. */
+export const linkMark = ({ issuer, subject }: ForeignLink): string => `${issuer} ${subject}`;
+/** How a passkey is remembered. */
+export const passkeyMark = ({ credentialId }: ForeignPasskey): string => digest(credentialId);
 
 export function seenKey(key: ForeignKey): JsonObject {
   const { name, user, secret, allowance, limits, models, addresses, expiresMs, group, enabled } = key;
@@ -80,6 +90,8 @@ export function isOtherKey(key: ForeignKey, { seen }: Imported): boolean {
   const now = seenKey(key);
   return typeof seen?.secret === 'string' && typeof now.secret === 'string' && seen.secret !== now.secret;
 }
+
+const digestOf = (text: string | undefined): string | null => (text === undefined ? null : digest(text));
 
 function digest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 24);

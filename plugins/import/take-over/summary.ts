@@ -33,13 +33,11 @@ export function changeSums(changed: readonly Change[]): readonly ChangeSum[] {
   return [...sums.values()];
 }
 
-/** `2 accounts and 5 keys new; balance of 3 accounts +12 -7`, or `no difference`. */
-export function summaryLine({
-  taken,
-  changed,
-  left,
-  days,
-}: Pick<Takeover, 'taken' | 'changed' | 'left' | 'days'>): string {
+/** `2 accounts and 5 keys new; balance of 3 accounts +12 -7`, or `no difference`. `more`: what else there is to say. */
+export function summaryLine(
+  { taken, changed, left, days }: Pick<Takeover, 'taken' | 'changed' | 'left' | 'days'>,
+  more: readonly string[] = [],
+): string {
   const fresh = new Map<string, number>();
   for (const { kind, state } of taken) if (state === 'new') fresh.set(kind, (fresh.get(kind) ?? 0) + 1);
   const parts = [
@@ -49,6 +47,7 @@ export function summaryLine({
   ];
   const decide = left.filter(({ kind }) => kind === 'decide').length;
   if (decide > 0) parts.push(`${counted(decide, 'decision')} to make`);
+  parts.push(...more);
   return parts.length === 0 ? 'no difference' : parts.join('; ');
 }
 

@@ -53,8 +53,8 @@ export function sumsOf(
         : imported === balance
           ? `the largest balance here is ${inQuota(LARGEST_GRANT)}`
           : changed(update);
-    add('balances', name, { there: more(balance), here: least(more(imported), LARGEST_GRANT), why });
-    add('debts', name, { there: more(-balance), here: more(-imported), why });
+    add('balances', name, { there: more(balance), here: more(creditable(imported)), why });
+    add('debts', name, { there: more(-balance), here: more(-creditable(imported)), why });
   }
   for (const { id, name, allowance = 0n } of keys) {
     const found = imports.find('key', id);
@@ -84,4 +84,9 @@ function amountOf(seen: JsonObject | undefined, field: string, now: bigint): big
 }
 
 const more = (amount: bigint): bigint => (amount > 0n ? amount : 0n);
-const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+
+/** An amount, or a debt below zero, that is at most the largest one here. */
+export function creditable(amount: bigint): bigint {
+  if (amount > LARGEST_GRANT) return LARGEST_GRANT;
+  return amount < -LARGEST_GRANT ? -LARGEST_GRANT : amount;
+}

@@ -1,6 +1,6 @@
 /** Takes over users: each account is written in one list with its balance or debt, its department, and how its user signs in. */
 import type { Account } from '../../../core/contracts/accounts.ts';
-import { inQuota, LARGEST_GRANT } from '../../../core/contracts/ledger.ts';
+import { inQuota } from '../../../core/contracts/ledger.ts';
 import type { GatewayError, Step } from '../../../core/plugin.ts';
 import type { ForeignUser, Note } from '../inventory.ts';
 import type { Planned } from '../planned.ts';
@@ -10,6 +10,7 @@ import { identitySteps } from './identities.ts';
 import { writeInLists } from './lists.ts';
 import { hasCode, leftThing, namesFor, orNote, type Run, refOf } from './run.ts';
 import { isOtherUser, seenUser } from './seen.ts';
+import { creditable } from './sums.ts';
 
 /** Creates the accounts of new users, and compares the others. Returns the users whose identifier is that of another one here. */
 export async function takeUsers(run: Run, users: readonly ForeignUser[]): Promise<ReadonlySet<string>> {
@@ -164,10 +165,13 @@ async function moneySteps(
   const { ledger, family, isDry } = run;
   if (balance === undefined || balance === 0n) return [];
   if (balance < 0n) {
+    const debt = creditable(-balance);
+    if (debt < -balance)
+      notes.push(leftThing(`debt of ${name}`, `it is above the maximum: ${inQuota(debt)} quota are owed`));
     // Leases are returned for it, which a dry run does not need.
-    return isRoot || isDry ? [] : ledger.takeBackSteps(accountId, -balance, refOf(family, 'debt', id), 'import');
+    return isRoot || isDry ? [] : ledger.takeBackSteps(accountId, debt, refOf(family, 'debt', id), 'import');
   }
-  const amount = balance > LARGEST_GRANT ? LARGEST_GRANT : balance;
+  const amount = creditable(balance);
   if (amount < balance)
     notes.push(leftThing(`balance of ${name}`, `it is above the maximum: ${inQuota(amount)} quota were credited`));
   return [
