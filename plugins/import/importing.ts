@@ -54,7 +54,7 @@ export async function runImport(host: Host, options: ImportOptions): Promise<Imp
   const { program, family } = source;
   try {
     progress('reading');
-    const found = checked(await source.inventory());
+    const found = await checked(await source.inventory());
     const isOfUsage = ({ where }: Note): boolean =>
       ['logs', 'quota_data', 'statistics', 'users.used_quota'].includes(where);
     // With `--history`, what these tables have is taken over as sums.

@@ -5,6 +5,7 @@
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { KeyLimit } from '../../core/contracts/keys.ts';
 import type { Rate } from '../../core/contracts/rates.ts';
+import type { Things } from './packed.ts';
 
 /** The programs that can be imported. */
 export type Program = 'litellm' | 'new-api' | 'one-api' | 'one-hub';
@@ -258,7 +259,7 @@ export interface Inventory {
   readonly departments: readonly ForeignDepartment[];
   readonly groups: readonly ForeignGroup[];
   readonly users: readonly ForeignUser[];
-  readonly keys: readonly ForeignKey[];
+  readonly keys: Things<ForeignKey>;
   readonly channels: readonly ForeignChannel[];
   readonly models: ReadonlyMap<string, ForeignModel>;
   /** Other names of models. */

@@ -5,6 +5,7 @@ import { type Cells, cellsOf, factorIn, objectIn, unreadable } from '../cells.ts
 import type { Database } from '../databases.ts';
 import { EMPTY, type ForeignKey, type ForeignUser, type Inventory, type Note, type Source } from '../inventory.ts';
 import { readableName } from '../names.ts';
+import { Packed, type Things, viewed } from '../packed.ts';
 import { asTexts, floored, grantable, partsOf, type Row, textOf } from '../values.ts';
 import { channelTypeOf } from './channel-types.ts';
 import { readChannels, type Site, type Upstreams, USUAL_GROUP } from './channels.ts';
@@ -284,7 +285,7 @@ export interface KeyRules {
 }
 
 export interface ReadKeys {
-  readonly keys: readonly ForeignKey[];
+  readonly keys: Things<ForeignKey>;
   readonly notes: readonly Note[];
   /** Some of the rows. */
   readonly sample: readonly Row[];
@@ -301,7 +302,7 @@ export async function readKeys(
   { modelsOf, models }: Pick<Upstreams, 'modelsOf' | 'models'>,
   rules: KeyRules,
 ): Promise<ReadKeys> {
-  const keys: ForeignKey[] = [];
+  const keys = new Packed<ForeignKey>();
   const notes: Note[] = [];
   const sample: Row[] = [];
   let deleted = 0;
@@ -514,7 +515,7 @@ export function renameGroups(
       ...(group.for && { for: group.for.map(nameOf) }),
       ...(group.factors && { factors: new Map([...group.factors].map(([name, factor]) => [nameOf(name), factor])) }),
     })),
-    keys: keys.map((key) => (key.group === undefined ? key : inRenamed(key, nameOf, key.group))),
+    keys: viewed(keys, (key) => (key.group === undefined ? key : inRenamed(key, nameOf, key.group))),
   };
 }
 
