@@ -13,6 +13,7 @@ import type { Host, Json, JsonObject, Step } from '../../core/plugin.ts';
 import { type Inventory, type Note, Secret, type Setting } from './inventory.ts';
 import { type ConfigChange, type Here, type Merge, mergeInto } from './merge.ts';
 import { visible } from './names.ts';
+import { nextTurn } from './unhurried.ts';
 
 /** From what to import, and as whom. */
 export interface ApplyOptions {
@@ -69,6 +70,7 @@ export async function planConfiguration(
   const notes: Note[] = [];
   for (let given = inventory; ; ) {
     const merge = mergeInto(here, given, how);
+    await nextTurn();
     try {
       // References to secrets that are not in the database yet could not be read, so the check has the secrets in their place.
       await editedText(host, text, mergeInto(here, given, { ...how, isCheck: true }), options.actor);
@@ -119,6 +121,7 @@ export async function applyInventory(host: Host, inventory: Inventory, options: 
   const { here, text, revision, digests } = await readHere(host, family);
   const how = { ...options, variables: actor === COMMAND_LINE };
   const merge = mergeInto(here, inventory, how);
+  await nextTurn();
   await editedText(host, text, mergeInto(here, inventory, { ...how, isCheck: true }), actor);
   const plan = planOf(host, merge, digests, update);
 
@@ -181,6 +184,7 @@ async function readHere(host: Host, family: string) {
   );
   const imported = new Set(users.map(({ id }) => id));
   const own = (await host.use(Accounts).list()).filter(({ id, role }) => role !== 'root' && !imported.has(id));
+  await nextTurn();
   const digests = new Map(rows.map(({ name, digest }) => [name, digest]));
   const secrets = new Map((await configuring.secrets()).map(({ name }) => [name, digests.has(name)]));
   const here: Here = {
@@ -242,6 +246,7 @@ async function editedText(host: Host, text: string, merge: Merge, actor: Actor):
     // Between two parts, references to what comes later are missing: only the whole counts.
     current = edited.text;
     if (Buffer.byteLength(current) > LONGEST) throw tooLong(merge);
+    await nextTurn();
   };
   try {
     for (let at = 0; at < edits.length; ) {

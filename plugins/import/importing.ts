@@ -60,7 +60,7 @@ export async function runImport(host: Host, options: ImportOptions): Promise<Imp
   try {
     if (!isDry) release = await claimImport(host);
     progress('reading');
-    const found = checked(await source.inventory());
+    const found = await checked(await source.inventory());
     const isOfUsage = ({ where }: Note): boolean =>
       ['logs', 'quota_data', 'statistics', 'users.used_quota'].includes(where);
     // With `--history`, what these tables have is taken over as sums.

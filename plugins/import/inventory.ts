@@ -7,6 +7,7 @@ import type { KeyLimit } from '../../core/contracts/keys.ts';
 import type { Rate } from '../../core/contracts/rates.ts';
 import type { AdoptedPasskey } from '../../core/contracts/second-factors.ts';
 import type { Decimal } from '../../core/sdk.ts';
+import type { Things } from './packed.ts';
 
 /** The programs that can be imported. */
 export type Program = 'litellm' | 'new-api' | 'one-api' | 'one-hub';
@@ -250,7 +251,7 @@ export interface Inventory {
   readonly departments: readonly ForeignDepartment[];
   readonly groups: readonly ForeignGroup[];
   readonly users: readonly ForeignUser[];
-  readonly keys: readonly ForeignKey[];
+  readonly keys: Things<ForeignKey>;
   readonly channels: readonly ForeignChannel[];
   readonly models: ReadonlyMap<string, ForeignModel>;
   /** Other names of models. */

@@ -10,6 +10,7 @@ import { isPublicAddress } from '../../core/sdk.ts';
 import { createVariables, sectionsOf } from './gateway-file.ts';
 import type { ForeignChannel, ForeignGroup, ForeignModel, Inventory, Note } from './inventory.ts';
 import { groupRenamed, withSuffix } from './names.ts';
+import { viewed } from './packed.ts';
 
 /** What happens, or would happen, to one thing in gateway.yaml. */
 export interface ConfigChange {
@@ -423,7 +424,7 @@ function withGroups(inventory: Inventory, nameOf: (name: string) => string): Inv
       const group = user.group === undefined ? usual : nameOf(user.group);
       return group === (user.group ?? DEFAULT_GROUP) ? user : { ...user, group };
     }),
-    keys: keys.map((key) => {
+    keys: viewed(keys, (key) => {
       const group = key.group === undefined ? rootGroups.get(key.user) : nameOf(key.group);
       return group === key.group ? key : { ...key, group };
     }),

@@ -17,8 +17,6 @@ export interface Planned {
   readonly to: string;
   /** Written in one list with the row that remembers it. */
   readonly steps: readonly Step[];
-  /** The same, kept instead of the texts: of a hundred thousand things, texts are made when they are read. */
-  readonly taken?: Taken | undefined;
   /** What a later import compares with. */
   readonly seen?: Seen | undefined;
   /** What an operator should know of it. */

@@ -8,6 +8,7 @@ import type { Inventory, Note } from './inventory.ts';
 import type { Difference } from './list-prices.ts';
 import type { ConfigChange } from './merge.ts';
 import { visible } from './names.ts';
+import type { Things } from './packed.ts';
 import { type Proof, proofLine } from './prove.ts';
 import type { SumGap, Sums } from './take-over/sums.ts';
 
@@ -37,7 +38,7 @@ export interface Findings {
   readonly atMs: number;
   readonly isDry: boolean;
   readonly inventory: Inventory;
-  readonly taken: readonly TakenThing[];
+  readonly taken: Things<TakenThing>;
   readonly left: readonly Note[];
   readonly handouts: readonly { readonly account: string; readonly what: string }[];
   /** What was imported of it; what was spent here since is not subtracted. */
@@ -352,19 +353,23 @@ function plural(kind: string): string {
 
 /** The last line: `12 new, 3 unchanged, 4 left`. */
 function summary({ taken, notes, isDry, days = 0, applied }: Report): string {
-  const count = (state: TakenThing['state']): number => taken.filter((each) => each.state === state).length;
-  const updated = taken.filter((each) => each.updated).length;
-  const changed = count('changed');
+  const counts = { new: 0, changed: 0, unchanged: 0 };
+  let updated = 0;
+  for (const { state, updated: isUpdated } of taken) {
+    counts[state]++;
+    if (isUpdated) updated++;
+  }
+  const { changed } = counts;
   const left = notes.left.reduce((sum, { what }) => sum + what.length, 0);
   const rest = [
     ...(changed > 0 ? [`${changed} changed there${updated > 0 && !isDry ? ` (${updated} updated here)` : ''}`] : []),
     ...(days > 0 ? [`usage of ${days} ${days === 1 ? 'day' : 'days'}`] : []),
-    `${count('unchanged')} unchanged`,
+    `${counts.unchanged} unchanged`,
     `${left} left`,
   ].join(', ');
-  if (isDry) return `dry run, nothing was changed: ${count('new')} would be new, ${rest}`;
-  const isSame = count('new') + updated + days === 0 && applied?.version === undefined;
-  return isSame ? `nothing was changed: ${rest}` : `${count('new')} new, ${rest}`;
+  if (isDry) return `dry run, nothing was changed: ${counts.new} would be new, ${rest}`;
+  const isSame = counts.new + updated + days === 0 && applied?.version === undefined;
+  return isSame ? `nothing was changed: ${rest}` : `${counts.new} new, ${rest}`;
 }
 
 /** The same as data, for `--json` and `/api`: amounts in quota units, times in seconds. `hasThings`: with single users, keys and what they hold. */
@@ -420,7 +425,7 @@ export function reportJson(report: Report, hasThings = true): object {
     decide: notes.decide,
     changed: notes.changed,
     left: notes.left,
-    things: (hasThings ? report.taken : []).map(({ kind, from, to, state, changes = [], updated = false }) => ({
+    things: [...(hasThings ? report.taken : [])].map(({ kind, from, to, state, changes = [], updated = false }) => ({
       kind,
       from: visible(from),
       to: visible(to),

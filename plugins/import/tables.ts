@@ -1,5 +1,6 @@
 /** What has been imported: one row for each thing, so that a second import writes only what is new or was changed there. */
 import type { Host, Json, JsonObject, Migration, Step } from '../../core/plugin.ts';
+import { Texts } from './packed.ts';
 
 /**
  * `source` is the family of the other gateway, `foreign_id` its identifier for the thing and `name` its name there; `own_id` is ours. A row is
@@ -109,11 +110,11 @@ export interface Imports {
   changeStep(kind: ImportedKind, foreignId: string, before: Imported, now: Imported): Step;
 }
 
-/** A row as it is in memory: there may be a hundred thousand. */
+/** A row as it is in memory: there may be a hundred thousand. `seen`: the number of its text. */
 interface Kept {
   readonly name: string;
   readonly ownId: number;
-  readonly seen: string | null;
+  readonly seen: number | null;
   readonly revision: number;
 }
 
@@ -123,6 +124,7 @@ const PAGE = 2_000;
 /** Reads the rows of a family. */
 export async function readImports({ store, clock }: Pick<Host, 'store' | 'clock'>, source: string): Promise<Imports> {
   const known = new Map<string, Map<string, Kept>>();
+  const texts = new Texts();
   const put = (kind: string, id: string, kept: Kept): void => {
     const ofKind = known.get(kind) ?? new Map<string, Kept>();
     known.set(kind, ofKind.set(id, kept));
@@ -142,7 +144,7 @@ export async function readImports({ store, clock }: Pick<Host, 'store' | 'clock'
       ...last,
     );
     for (const { kind, foreign_id, name, own_id: ownId, seen, revision } of rows)
-      put(kind, foreign_id, { name, ownId, seen, revision });
+      put(kind, foreign_id, { name, ownId, seen: seen === null ? null : texts.add(seen), revision });
     const end = rows.at(-1);
     if (end === undefined || rows.length < PAGE) break;
     last = [end.kind, end.foreign_id];
@@ -151,12 +153,17 @@ export async function readImports({ store, clock }: Pick<Host, 'store' | 'clock'
   return {
     find(kind, foreignId) {
       const kept = known.get(kind)?.get(foreignId);
-      return kept && { ...kept, seen: kept.seen === null ? undefined : (JSON.parse(kept.seen) as Seen) };
+      return kept && { ...kept, seen: kept.seen === null ? undefined : (JSON.parse(texts.at(kept.seen)) as Seen) };
     },
     has: (kind, foreignId) => known.get(kind)?.has(foreignId) === true,
     ids: (kind) => [...(known.get(kind)?.keys() ?? [])],
     note: (kind, foreignId, { name, ownId, seen, revision = 0 }) =>
-      put(kind, foreignId, { name, ownId, seen: seenText(seen), revision }),
+      put(kind, foreignId, {
+        name,
+        ownId,
+        seen: seen === undefined ? null : texts.add(JSON.stringify(seen)),
+        revision,
+      }),
     step: (kind, foreignId, { name, ownId, seen }) => ({
       sql: `INSERT INTO imported (source, kind, foreign_id, name, own_id, at_ms, seen) VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING`,

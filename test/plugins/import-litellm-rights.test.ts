@@ -63,7 +63,7 @@ const whyOf = ({ notes }: Inventory, what: string): string =>
     .filter((note) => note.what === what)
     .map(({ why }) => why)
     .join('; ');
-const keyOf = ({ keys }: Inventory, name: string): ForeignKey => keys.find((key) => key.name === name)!;
+const keyOf = ({ keys }: Inventory, name: string): ForeignKey => [...keys].find((key) => key.name === name)!;
 
 describe('keys of LiteLLM', () => {
   const MODELS = [
@@ -102,7 +102,7 @@ describe('keys of LiteLLM', () => {
       ],
     });
     const models = Object.fromEntries(
-      inventory.keys.map(({ name, models: its, enabled }) => [name, enabled ? its : 'disabled']),
+      [...inventory.keys].map(({ name, models: its, enabled }) => [name, enabled ? its : 'disabled']),
     );
     assert.deepEqual(models, {
       open: undefined,
@@ -138,7 +138,7 @@ describe('keys of LiteLLM', () => {
       ],
     });
     assert.deepEqual(
-      inventory.keys.map(({ enabled }) => enabled),
+      [...inventory.keys].map(({ enabled }) => enabled),
       [false, false, false, true],
     );
     assert.match(whyOf(inventory, 'key chat'), /it may only call \/v1\/chat\/completions there/);
@@ -206,7 +206,7 @@ describe('keys of LiteLLM', () => {
       ],
     });
     assert.deepEqual(
-      inventory.keys.map(({ name, user }) => [name, user]),
+      [...inventory.keys].map(({ name, user }) => [name, user]),
       [['made there', 'keys without owner']],
     );
     assert.deepEqual(

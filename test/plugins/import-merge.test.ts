@@ -205,7 +205,7 @@ describe('a merge into gateway.yaml', () => {
       merge.inventory.users.map(({ group }) => group),
       ['default-new-api', 'vip-new-api'],
     );
-    assert.equal(merge.inventory.keys[0]!.group, 'vip-new-api');
+    assert.equal([...merge.inventory.keys][0]!.group, 'vip-new-api');
     // Also if an administrator has given an imported channel to the accounts of this gateway since.
     const config = { channels: [DEMO, IMPORTED], groups: { ...expected, default: { channels: ['demo', 'main'] } } };
     const again = merged(config, given, { accountGroups, own: ['IMPORTED_MAIN_KEY'] });
@@ -248,7 +248,7 @@ describe('a merge into gateway.yaml', () => {
   it('gives keys of root the group that root had there, because our root keeps its own', () => {
     const groups = [...USUAL, { name: 'vip', channels: ['main'], factor: decimal(0.5) }];
     const users = [{ ...user, role: 'root', group: 'vip' } as const];
-    assert.equal(merged({}, { groups, users, keys: [key] }).inventory.keys[0]!.group, 'vip');
+    assert.equal([...merged({}, { groups, users, keys: [key] }).inventory.keys][0]!.group, 'vip');
   });
 
   it('merges other sections member by member, and tells what stays', () => {

@@ -51,7 +51,7 @@ const read = (
   });
 const only = ({ keys }: Inventory): ForeignKey => {
   assert.equal(keys.length, 1);
-  return keys[0]!;
+  return [...keys][0]!;
 };
 const reasons = ({ notes }: Inventory): string =>
   notes
@@ -100,7 +100,7 @@ describe('groups', () => {
       [{}, { id: 2, username: 'bob', group: 'vip' }],
     );
     assert.deepEqual(
-      keys.map(({ group }) => group),
+      [...keys].map(({ group }) => group),
       ['auto-default', 'auto'],
     );
     assert.deepEqual(
@@ -326,7 +326,7 @@ describe('random keys of new-api', () => {
       return usable[own]!.includes(group) && ['default', 'vip', 'svip'].includes(group) ? [group] : [];
     };
     let usableKeys = 0;
-    for (const [i, key] of keys.entries()) {
+    for (const [i, key] of [...keys].entries()) {
       const row = tokens[i]!;
       const isOver = row.expired_time !== -1 && row.expired_time < HOUR;
       const isOn = row.status === 1 && !isOver && (row.unlimited_quota === 1 || row.remain_quota > 0);

@@ -16,6 +16,7 @@ export type Tables = Readonly<Record<string, readonly TableRow[]>>;
 /** Makes a SQLite file with these tables, and the columns that any of their rows has. */
 function makeTables(file: string, tables: Tables): void {
   const db = new Database(file);
+  db.exec('BEGIN');
   for (const [table, rows] of Object.entries(tables)) {
     const columns = [...new Set(['id', ...rows.flatMap((row) => Object.keys(row))])];
     db.exec(`CREATE TABLE "${table}" (${columns.map((column) => `"${column}"`).join(', ')})`);
@@ -26,6 +27,7 @@ function makeTables(file: string, tables: Tables): void {
       ).run(...Object.values(row));
     }
   }
+  db.exec('COMMIT');
   db.close();
 }
 

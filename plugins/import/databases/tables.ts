@@ -1,5 +1,6 @@
 /** Makes a `Database` of the few queries in which the kinds of databases differ. */
 import type { Database, EachOptions } from '../databases.ts';
+import { nextTurn } from '../unhurried.ts';
 import type { Row } from '../values.ts';
 
 /** Rows of one query: large enough that the queries do not count, small enough for memory and for others that wait. */
@@ -81,7 +82,7 @@ export function databaseOf({ quote, ...ask }: Queries): Database {
       last = rows.at(-1);
       if (rows.length < most) return;
       // A gateway that imports goes on serving calls.
-      await new Promise<void>((done) => setImmediate(done));
+      await nextTurn();
     }
   }
 

@@ -37,17 +37,8 @@ export async function* readHistory(
 ): AsyncGenerator<ForeignDay, void> {
   const { digits, scale } = quotaPerUnitOf(optionsOf((await database.rows('options')) ?? []).texts);
   const here = MICRO * perUnit * 10n ** BigInt(scale);
-  const keyOf = await createKeyOf(database);
   const sums = createSums();
-  for await (const row of database.each('logs')) {
-    if (numberIn(row, 'type') !== CALL) continue;
-    sums.add(secondOf(row), groupOf(row, keyOf(row)), [
-      1,
-      countOf(row, 'prompt_tokens'),
-      countOf(row, 'completion_tokens'),
-      quotaOf(row, 'logs'),
-    ]);
-  }
+  await addLogs(database, sums);
   if (program === 'one-hub') await addStatistics(database, sums);
   else await addQuotaData(database, sums);
   for await (const [day, group, [calls, input, output, quota]] of unhurried(sums.all())) {
@@ -159,6 +150,21 @@ function within<T>(map: Map<string, T>, name: string, make: () => T): T {
 }
 
 type Sums = ReturnType<typeof createSums>;
+
+/** Adds the calls in `logs`. */
+async function addLogs(database: Database, sums: Sums): Promise<void> {
+  // Here, so that it is not kept while the sums are written.
+  const keyOf = await createKeyOf(database);
+  for await (const row of database.each('logs')) {
+    if (numberIn(row, 'type') !== CALL) continue;
+    sums.add(secondOf(row), groupOf(row, keyOf(row)), [
+      1,
+      countOf(row, 'prompt_tokens'),
+      countOf(row, 'completion_tokens'),
+      quotaOf(row, 'logs'),
+    ]);
+  }
+}
 
 /** Adds what the hourly sums of new-api have more of a user, a model and a day than `logs`. They have one count of tokens: it counts as input. */
 async function addQuotaData(database: Database, sums: Sums): Promise<void> {

@@ -5,6 +5,7 @@ import { type Cells, cellsOf, factorIn, objectIn, unreadable } from '../cells.ts
 import type { Database } from '../databases.ts';
 import { EMPTY, type ForeignKey, type ForeignUser, type Inventory, type Note, type Source } from '../inventory.ts';
 import { groupRenamed, readableName } from '../names.ts';
+import { Packed, type Things, viewed } from '../packed.ts';
 import { asTexts, floored, grantable, partsOf, type Row, textOf } from '../values.ts';
 import { channelTypeOf } from './channel-types.ts';
 import { readChannels, type Site, type Upstreams, USUAL_GROUP } from './channels.ts';
@@ -322,7 +323,7 @@ export interface KeyRules {
 }
 
 export interface ReadKeys {
-  readonly keys: readonly ForeignKey[];
+  readonly keys: Things<ForeignKey>;
   readonly notes: readonly Note[];
   /** Some of the rows. */
   readonly sample: readonly Row[];
@@ -339,7 +340,7 @@ export async function readKeys(
   { modelsOf, models }: Pick<Upstreams, 'modelsOf' | 'models'>,
   rules: KeyRules,
 ): Promise<ReadKeys> {
-  const keys: ForeignKey[] = [];
+  const keys = new Packed<ForeignKey>();
   const notes: Note[] = [];
   const sample: Row[] = [];
   let deleted = 0;
@@ -556,7 +557,7 @@ function renameGroups(
 ): Pick<Inventory, 'groups' | 'keys'> {
   return {
     groups: groups.map((group) => groupRenamed(group, nameOf)),
-    keys: keys.map((key) => (key.group === undefined ? key : inRenamed(key, nameOf, key.group))),
+    keys: viewed(keys, (key) => (key.group === undefined ? key : inRenamed(key, nameOf, key.group))),
   };
 }
 

@@ -36,25 +36,6 @@ interface Compared {
   apply(differences: readonly Difference[], update: Updating): Promise<void>;
 }
 
-/** A thing that is as it was: its texts are made when they are read, because there may be a hundred thousand. */
-class Unchanged implements Taken {
-  readonly kind: 'department' | 'account' | 'key';
-  readonly state = 'unchanged';
-  readonly #name: string;
-  readonly #from: string;
-  constructor(kind: Unchanged['kind'], name: string, from: string) {
-    this.kind = kind;
-    this.#name = name;
-    this.#from = from;
-  }
-  get from(): string {
-    return this.#from;
-  }
-  get to(): string {
-    return `${this.kind} ${this.#name}`;
-  }
-}
-
 /** Notes what became of differences, and writes the row that remembers them. */
 export interface Updating {
   /** The steps to write along with a change of these fields. */
@@ -89,7 +70,6 @@ async function compare(run: Run, thing: Compared): Promise<void> {
     if (run.isRehearsal === true) return;
     run.changed.push(...changes);
     const [ownKind, ownName] = [kind === 'user' ? 'account' : kind, nameHere(run, kind, before)] as const;
-    if (state === 'unchanged') return void run.taken.push(new Unchanged(ownKind, ownName, from));
     run.taken.push({
       kind: ownKind,
       from,
@@ -315,10 +295,15 @@ function keyChanges(key: ForeignKey, fields: readonly string[]): KeyChanges {
 }
 
 /** Things that are not there any more. With `--update`, they are disabled here: what was deleted there must not go on calling. */
-export async function compareGone(run: Run, kind: 'user' | 'key', there: ReadonlySet<string>): Promise<void> {
+export async function compareGone(
+  run: Run,
+  kind: 'user' | 'key',
+  there: Iterable<{ readonly id: string }>,
+): Promise<void> {
   const { imports, accounts, keys, isDry } = run;
-  for await (const id of unhurried(imports.ids(kind))) {
-    if (there.has(id)) continue;
+  const gone = new Set(imports.ids(kind));
+  for await (const { id } of unhurried(there)) gone.delete(id);
+  for await (const id of unhurried(gone)) {
     const before = imports.find(kind, id)!;
     if (before.seen === undefined || before.seen.deleted === true) continue;
     let state: Pick<Change, 'state' | 'why'> = { state: 'told' };

@@ -20,6 +20,7 @@ import {
 } from '../inventory.ts';
 import type { Planned } from '../planned.ts';
 import type { ImportedKind } from '../tables.ts';
+import { unhurried } from '../unhurried.ts';
 
 /** Who a thing belongs to, and where it comes from. */
 export interface HoldingsOptions {
@@ -77,7 +78,7 @@ async function planCodes(host: Host, codes: readonly ForeignCode[], { seenOf }: 
   const payments = host.find(Payments);
   const plan = begin();
   const { planned, unchanged, notes } = plan;
-  for (const code of codes) {
+  for await (const code of unhurried(codes)) {
     const what = `code ${code.id}`;
     const leave = (why: string): void => void notes.push(leftOut('redemptions', what, why));
     const isOpen = code.used === undefined;
@@ -135,7 +136,7 @@ async function planSubscriptions(
     .sort((a, b) => b.endMs - a.endMs || (a.id < b.id ? -1 : 1));
   const subscribed = new Set<number>();
 
-  for (const subscription of running) {
+  for await (const subscription of unhurried(running)) {
     const { id, title, user } = subscription;
     const what = `subscription ${id} to ${title}`;
     const accountId = accountOf(user);
@@ -287,7 +288,7 @@ async function planOrders(
   const unit = BigInt(host.use(Ledger).perUnit) * MICRO;
   const left = (why: string, of: ForeignOrder): void =>
     void notes.push(leftOut('orders', `order ${of.tradeNumber}`, why));
-  for (const order of orders) {
+  for await (const order of unhurried(orders)) {
     const { id, tradeNumber, amount, atMs, paidMs = atMs } = order;
     const accountId = accountOf(order.user);
     if (order.state === 'failed') left('it was not paid', order);

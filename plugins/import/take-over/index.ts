@@ -4,6 +4,7 @@
  */
 import type { Host } from '../../../core/plugin.ts';
 import type { Inventory, Note, Source } from '../inventory.ts';
+import type { Things } from '../packed.ts';
 import type { Handout, Planned, Taken } from '../planned.ts';
 import { compareGone } from './changes.ts';
 import { takeDepartments } from './departments.ts';
@@ -20,7 +21,7 @@ export type { Change, TakeoverOptions } from './run.ts';
 
 /** The result. */
 export interface Takeover {
-  readonly taken: readonly Taken[];
+  readonly taken: Things<Taken>;
   /** What has changed there since an earlier import. */
   readonly changed: readonly Change[];
   readonly left: readonly Note[];
@@ -64,8 +65,8 @@ async function run(
   await takeKeys(of, inventory.keys, users, strangers);
   // A file of LiteLLM has neither.
   if (users.size > 0) {
-    await compareGone(of, 'key', new Set(inventory.keys.map(({ id }) => id)));
-    await compareGone(of, 'user', new Set(users.keys()));
+    await compareGone(of, 'key', inventory.keys);
+    await compareGone(of, 'user', inventory.users);
   }
   const accountOf = (user: string): number | undefined =>
     strangers.has(user) ? undefined : of.imports.find('user', user)?.ownId;
@@ -90,7 +91,7 @@ async function run(
     changed: of.changed,
     left: of.notes,
     handouts: of.handouts,
-    ...sumsOf(of, inventory, strangers),
+    ...(await sumsOf(of, inventory, strangers)),
     days: of.days,
   };
 }

@@ -4,7 +4,8 @@ import type { NewKey } from '../../../core/contracts/keys.ts';
 import { inQuota } from '../../../core/contracts/ledger.ts';
 import { canonicalRange } from '../../../core/sdk.ts';
 import type { ForeignKey, Note } from '../inventory.ts';
-import type { Planned, Taken } from '../planned.ts';
+import { marked, type Things } from '../packed.ts';
+import type { Planned } from '../planned.ts';
 import type { Imported } from '../tables.ts';
 import { unhurried } from '../unhurried.ts';
 import { compareKey } from './changes.ts';
@@ -12,25 +13,30 @@ import { writeInLists } from './lists.ts';
 import { leftThing, orNote, type Run } from './run.ts';
 import { isOtherKey, seenKey } from './seen.ts';
 
+/** Marks of keys: new, or imported before. */
+const FRESH = 1;
+const KNOWN = 2;
+
 /** Creates new keys, and compares the others. `strangers`: users whose keys must not become keys of the account with their identifier. */
 export async function takeKeys(
   run: Run,
-  keys: readonly ForeignKey[],
+  keys: Things<ForeignKey>,
   users: ReadonlyMap<string, { readonly email?: string | undefined }>,
   strangers: ReadonlySet<string>,
 ): Promise<void> {
-  const known: ForeignKey[] = [];
-  const fresh: ForeignKey[] = [];
+  const marks = new Uint8Array(keys.length);
+  let place = 0;
   for await (const key of unhurried(keys)) {
     const before = strangers.has(key.user) ? undefined : run.imports.find('key', key.id);
-    if (before === undefined) fresh.push(key);
+    const at = place++;
+    if (before === undefined) marks[at] = FRESH;
     else if (isOtherKey(key, before))
       run.notes.push(
         leftThing(`key ${key.name}`, `its identifier was imported before with another secret, as "${before.name}"`),
       );
-    else known.push(key);
+    else marks[at] = KNOWN;
   }
-  await writeInLists(run, fresh, (key) =>
+  await writeInLists(run, marked(keys, marks, FRESH), (key) =>
     orNote(run, `key ${key.name}`, async () => {
       const owner = strangers.has(key.user) ? undefined : run.imports.find('user', key.user);
       if (owner === undefined) {
@@ -41,7 +47,7 @@ export async function takeKeys(
       return planKey(run, key, owner, users.get(key.user)?.email);
     }),
   );
-  for await (const key of unhurried(known))
+  for await (const key of unhurried(marked(keys, marks, KNOWN)))
     await orNote(run, `key ${key.name}`, async () => {
       const before = run.imports.find('key', key.id);
       if (before !== undefined) await compareKey(run, withUsableAddresses(key, []), before);
@@ -75,9 +81,8 @@ async function planKey(
     name,
     ownId: id,
     seen: seenKey(key),
-    from: name,
-    to: '',
-    taken: new TakenKey(key, owner.name),
+    from: `${name} of ${owner.name}`,
+    to: textOf(key),
     notes,
     handout:
       handedOut === undefined ? undefined : { account: owner.name, email, what: `new key ${name}`, secret: handedOut },
@@ -85,36 +90,18 @@ async function planKey(
   };
 }
 
-/** A new key: its texts are made when they are read, because there may be a hundred thousand. */
-class TakenKey implements Taken {
-  readonly #key: ForeignKey;
-  readonly #owner: string;
-  constructor(key: ForeignKey, owner: string) {
-    this.#key = key;
-    this.#owner = owner;
-  }
-  get kind(): 'key' {
-    return 'key';
-  }
-  get state(): 'new' {
-    return 'new';
-  }
-  get from(): string {
-    return `${this.#key.name} of ${this.#owner}`;
-  }
-  get to(): string {
-    const { secret, allowance, limits, group, models, addresses, expiresMs, enabled } = this.#key;
-    return [
-      secret === undefined ? 'a new key' : 'the same key',
-      `limit ${allowance === undefined ? 'none' : inQuota(allowance)}`,
-      ...(limits === undefined ? [] : [`limits ${limitsText(limits)}`]),
-      ...(group === undefined ? [] : [`group ${group}`]),
-      ...(models === undefined ? [] : [`models ${models.join(' ')}`]),
-      ...(addresses === undefined ? [] : [`addresses ${addresses.join(' ')}`]),
-      ...(expiresMs === undefined ? [] : [`expires ${new Date(expiresMs).toISOString()}`]),
-      ...(enabled ? [] : ['disabled']),
-    ].join(', ');
-  }
+/** What a new key is here. */
+function textOf({ secret, allowance, limits, group, models, addresses, expiresMs, enabled }: ForeignKey): string {
+  return [
+    secret === undefined ? 'a new key' : 'the same key',
+    `limit ${allowance === undefined ? 'none' : inQuota(allowance)}`,
+    ...(limits === undefined ? [] : [`limits ${limitsText(limits)}`]),
+    ...(group === undefined ? [] : [`group ${group}`]),
+    ...(models === undefined ? [] : [`models ${models.join(' ')}`]),
+    ...(addresses === undefined ? [] : [`addresses ${addresses.join(' ')}`]),
+    ...(expiresMs === undefined ? [] : [`expires ${new Date(expiresMs).toISOString()}`]),
+    ...(enabled ? [] : ['disabled']),
+  ].join(', ');
 }
 
 /** A key whose list has only addresses that exist. If none is left, it would not be restricted any more, so it is disabled. */

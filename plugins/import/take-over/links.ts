@@ -2,6 +2,7 @@
 import { Tickets } from '../../../core/contracts/sessions.ts';
 import { Site } from '../../../core/contracts/site.ts';
 import type { ForeignUser } from '../inventory.ts';
+import { unhurried } from '../unhurried.ts';
 import { givesLinks, hasOldPassword } from './identities.ts';
 import type { Run } from './run.ts';
 
@@ -17,7 +18,7 @@ export async function handOutLinks(run: Run, users: readonly ForeignUser[]): Pro
   if (!givesLinks(host)) return;
   const [site, tickets] = [host.use(Site), host.use(Tickets)];
   const before = handouts.length;
-  for (const user of users) {
+  for await (const user of unhurried(users)) {
     if (!user.isPerson || user.role === 'root' || hasOldPassword(host, user) || user.email === undefined) continue;
     const owner = imports.find('user', user.id);
     const link = imports.find('link', user.id);

@@ -2,10 +2,14 @@
 import type { Step } from '../../../core/plugin.ts';
 import type { Planned, Taken } from '../planned.ts';
 import type { Imports } from '../tables.ts';
+import { nextTurn } from '../unhurried.ts';
 import { leftThing, type Run } from './run.ts';
 
-/** Things in one list: enough that commits do not count, few enough that calls of the gateway do not wait for them. */
-const THINGS = 200;
+/**
+ * Things in one list: enough that commits do not count, few enough that calls of the gateway do not wait for them. What is made of them lives until they
+ * are written: if that were more, the heap would take it for lasting, and grow with it.
+ */
+const THINGS = 50;
 /** How often a list is planned again because another request has changed something, before its things are written one by one. */
 const TRIES = 3;
 
@@ -26,7 +30,7 @@ export async function writeInLists<T>(
     await writeList(run, list, plan);
     list = [];
     // A gateway that imports goes on serving calls.
-    await new Promise<void>((done) => setImmediate(done));
+    await nextTurn();
   }
   await writeList(run, list, plan);
 }
@@ -95,6 +99,6 @@ function remember(run: Run, planned: readonly Planned[]): void {
 }
 
 function takenOf(planned: Planned): Taken {
-  const { kind, from, to, taken } = planned;
-  return taken ?? { kind: (kind === 'user' ? 'account' : kind) as Taken['kind'], from, to, state: 'new' };
+  const { kind, from, to } = planned;
+  return { kind: (kind === 'user' ? 'account' : kind) as Taken['kind'], from, to, state: 'new' };
 }

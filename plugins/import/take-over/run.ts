@@ -7,6 +7,7 @@ import { Ledger } from '../../../core/contracts/ledger.ts';
 import { GatewayError, type Host, type JsonObject, type Step } from '../../../core/plugin.ts';
 import type { Note } from '../inventory.ts';
 import { withSuffix } from '../names.ts';
+import { Packed } from '../packed.ts';
 import type { Handout, Taken } from '../planned.ts';
 import { type Imports, readImports } from '../tables.ts';
 
@@ -58,7 +59,7 @@ export interface Run extends TakeoverOptions {
   readonly departments: Departments;
   /** Replaced if another request has changed something. */
   imports: Imports;
-  readonly taken: Taken[];
+  readonly taken: Packed<Taken>;
   readonly changed: Change[];
   readonly notes: Note[];
   readonly handouts: Omit<Handout, 'secret'>[];
@@ -91,7 +92,7 @@ export async function beginRun(host: Host, options: TakeoverOptions): Promise<Ru
     ledger: host.use(Ledger),
     departments: host.use(Departments),
     imports: await readImports(host, options.family),
-    taken: [],
+    taken: new Packed(),
     changed: [],
     notes: [],
     handouts: [],

@@ -2,6 +2,7 @@
 import { inQuota, LARGEST_GRANT } from '../../../core/contracts/ledger.ts';
 import type { JsonObject } from '../../../core/plugin.ts';
 import type { Inventory } from '../inventory.ts';
+import { unhurried } from '../unhurried.ts';
 import type { Run } from './run.ts';
 
 /** What was imported, of the things that are there now; what was spent here since is not subtracted. Micro-quota. */
@@ -27,11 +28,11 @@ export interface SumGap {
 const NAMES = 3;
 
 /** `strangers`: users whose identifier was imported as that of another user. */
-export function sumsOf(
+export async function sumsOf(
   { imports, update }: Run,
   { users, keys }: Pick<Inventory, 'users' | 'keys'>,
   strangers: ReadonlySet<string>,
-): { readonly sums: Sums; readonly gaps: readonly SumGap[] } {
+): Promise<{ readonly sums: Sums; readonly gaps: readonly SumGap[] }> {
   const sums = { balances: 0n, debts: 0n, allowances: 0n };
   const gaps = new Map<string, { -readonly [M in keyof SumGap]: SumGap[M] } & { readonly names: string[] }>();
   const add = (sum: keyof Sums, name: string, amounts: Amounts): void => {
@@ -44,7 +45,7 @@ export function sumsOf(
     gap.less += there - here;
     if (++gap.count <= NAMES) gap.names.push(name);
   };
-  for (const { id, name, balance = 0n } of users) {
+  for await (const { id, name, balance = 0n } of unhurried(users)) {
     const found = strangers.has(id) ? undefined : imports.find('user', id);
     const imported = found === undefined ? 0n : amountOf(found.seen, 'balance', balance);
     const why =
@@ -56,7 +57,7 @@ export function sumsOf(
     add('balances', name, { there: more(balance), here: more(creditable(imported)), why });
     add('debts', name, { there: more(-balance), here: more(-creditable(imported)), why });
   }
-  for (const { id, name, allowance = 0n } of keys) {
+  for await (const { id, name, allowance = 0n } of unhurried(keys)) {
     const found = imports.find('key', id);
     const here = found === undefined ? 0n : amountOf(found.seen, 'limit', allowance);
     add('allowances', name, { there: allowance, here, why: found === undefined ? LEFT : changed(update) });
