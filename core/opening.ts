@@ -10,7 +10,14 @@ import { throwIfWrong } from './config/sections.ts';
 import { loadDriver } from './loader.ts';
 import type { Log } from './log.ts';
 import { type KeySource, keySource, openVault } from './master-key.ts';
-import { type Command, type OpenStore, type StoreDriver, StoreMissing, type StoreSharing } from './plugin.ts';
+import {
+  type Command,
+  type OpenStore,
+  type StoreDriver,
+  StoreMissing,
+  type StoreOpening,
+  type StoreSharing,
+} from './plugin.ts';
 import { socketPath } from './private-socket.ts';
 import { backUp, openStore } from './store.ts';
 import type { Vault } from './vault.ts';
@@ -50,7 +57,7 @@ export function keepKey(plan: Plan): string {
  */
 export async function openToServe(plan: Plan, log: Log, shared?: StoreSharing): Promise<OpenStore> {
   try {
-    return await open(plan, log, existsSync(keySourceOf(plan).file), shared);
+    return await open(plan, log, { mustExist: existsSync(keySourceOf(plan).file), ...(shared && { shared }) });
   } catch (error) {
     if (!(error instanceof StoreMissing)) throw error;
     const file = storeFileOf(plan);
@@ -76,7 +83,7 @@ export function storeSocketOf(storeFile: string): string {
 /** Opens an existing store for a command. Throws if there is none, and `StoreInUse`. */
 export async function openForCommand(plan: Plan, log: Log): Promise<OpenStore> {
   try {
-    return await open(plan, log, true);
+    return await open(plan, log, { mustExist: true, isBrief: true });
   } catch (error) {
     if (!(error instanceof StoreMissing)) throw error;
     const first = existsSync(keySourceOf(plan).file) ? '' : '; if there never was one, `turnpike start` creates it';
@@ -106,10 +113,14 @@ export async function vaultOf(plan: Plan, store: OpenStore, mayMake: boolean): P
   }
 }
 
-async function open(plan: Plan, log: Log, mustExist: boolean, shared?: StoreSharing): Promise<OpenStore> {
+async function open(
+  plan: Plan,
+  log: Log,
+  how: Pick<StoreOpening, 'mustExist' | 'isBrief' | 'shared'>,
+): Promise<OpenStore> {
   const driver = await driverOf(plan);
   const settings = plan.values.store as Readonly<Record<string, unknown>>;
-  return openStore({ driver, file: storeFileOf(plan), settings, log, mustExist, ...(shared && { shared }) });
+  return openStore({ driver, file: storeFileOf(plan), settings, log, ...how });
 }
 
 function missing(plan: Plan, { message }: StoreMissing): string {

@@ -156,6 +156,8 @@ export interface StoreOpening {
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly log: Log;
   readonly mustExist?: boolean;
+  /** For one command: what is read again and again is no reason to keep much of it in memory. */
+  readonly isBrief?: boolean;
   /** Other processes of this machine may attach; for a driver with `attach`. */
   readonly shared?: StoreSharing;
 }

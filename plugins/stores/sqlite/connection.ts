@@ -13,10 +13,17 @@ export const REWRITE_MARK = `PRAGMA application_id = ${APPLICATION_ID}`;
 const SETTINGS: readonly (readonly [string, string, string | bigint])[] = [
   ['busy_timeout', '2000', 2000n],
   ['trusted_schema', 'OFF', 0n],
-  ['cache_size', '-64000', -64000n],
   ['temp_store', 'MEMORY', 2n],
   ['mmap_size', '0', 0n],
 ];
+/** Kibibytes of pages that a connection keeps in memory: what a gateway uses all the time, or what one statement of a command needs. */
+const CACHE_KIB = { gateway: 64_000, command: 4_000 };
+
+function cacheOf(isBrief: boolean): (typeof SETTINGS)[number] {
+  const size = -(isBrief ? CACHE_KIB.command : CACHE_KIB.gateway);
+  return ['cache_size', `${size}`, BigInt(size)];
+}
+
 /** With WAL, `synchronous` falls back to NORMAL in this build, so it is set afterwards. */
 const WRITER_SETTINGS: typeof SETTINGS = [
   ['journal_mode', 'WAL', 'wal'],
@@ -28,15 +35,15 @@ const WRITER_SETTINGS: typeof SETTINGS = [
 ];
 const READER_SETTINGS: typeof SETTINGS = [['query_only', 'ON', 1n]];
 
-/** Opens the connection that writes; creates the file if there is none. Throws an error that says what the operator must do. */
-export function openWriter(file: string): BetterSqlite3.Database {
+/** Opens the connection that writes; creates the file if there is none. `isBrief`: for one command. Throws an error that says what the operator must do. */
+export function openWriter(file: string, isBrief = false): BetterSqlite3.Database {
   createPrivate(file);
   return opened(file, () => {
     const db = new Database(file, { timeout: 2000 });
     return closedOnThrow(db, () => {
       assertVersion(db);
       assertOurs(db, file);
-      set(db, [...SETTINGS, ...WRITER_SETTINGS]);
+      set(db, [...SETTINGS, cacheOf(isBrief), ...WRITER_SETTINGS]);
       if (db.pragma('application_id', { simple: true }) !== BigInt(APPLICATION_ID)) {
         db.exec(REWRITE_MARK);
       }
@@ -48,9 +55,9 @@ export function openWriter(file: string): BetterSqlite3.Database {
 }
 
 /** Opens a read-only connection. */
-export function openReader(file: string): BetterSqlite3.Database {
+export function openReader(file: string, isBrief = false): BetterSqlite3.Database {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 2000 });
-  return closedOnThrow(db, () => set(db, [...SETTINGS, ...READER_SETTINGS]));
+  return closedOnThrow(db, () => set(db, [...SETTINGS, cacheOf(isBrief), ...READER_SETTINGS]));
 }
 
 /** Throws unless the file is a complete and undamaged Turnpike database. */

@@ -57,10 +57,10 @@ const driver: FileDriver = {
     startAhead(WRITER);
     startAhead(READER);
   },
-  open({ file: name, log, mustExist = false, shared }) {
+  open({ file: name, log, mustExist = false, isBrief = false, shared }) {
     const file = resolve(name);
-    const how = { open: file, mustExist, socket: shared?.socket };
-    return openWith({ file, log, connect: ownThread, how, left: shared?.left });
+    const how = { open: file, mustExist, isBrief, socket: shared?.socket };
+    return openWith({ file, log, connect: ownThread, how, isBrief, left: shared?.left });
   },
   attach: ({ file, socket, name, log }) =>
     openWith({ file: resolve(file), log, connect: threadBehind(socket), how: { join: name } }),
@@ -73,10 +73,11 @@ interface Options {
   /** Connects to the writing thread. */
   readonly connect: Connect;
   readonly how: Opening | Joining;
+  readonly isBrief?: boolean;
   readonly left?: ((name: string) => void) | undefined;
 }
 
-async function openWith({ file, log, connect, how, left = () => {} }: Options): Promise<FileStore> {
+async function openWith({ file, log, connect, how, isBrief = false, left = () => {} }: Options): Promise<FileStore> {
   // Both threads start while the file is still being checked.
   const writes = startWrites({ connect, log, lost, room: () => roomOf(file), left });
   const reads = startReads(lost);
@@ -98,7 +99,7 @@ async function openWith({ file, log, connect, how, left = () => {} }: Options): 
     if (ended) return Promise.reject(ended);
     const own = startReads();
     const done = own
-      .open(file, snapshot)
+      .open(file, snapshot, isBrief)
       .then(() => use(own))
       .finally(() => own.close())
       .finally(() => running.delete(done));
@@ -132,7 +133,7 @@ async function openWith({ file, log, connect, how, left = () => {} }: Options): 
   };
   try {
     await writes.open(how);
-    await reads.open(file, false);
+    await reads.open(file, false, isBrief);
   } catch (error) {
     await store.close();
     throw error;

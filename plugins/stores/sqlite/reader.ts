@@ -35,7 +35,7 @@ function find(sql: string): Database.Statement<unknown[]> {
 function answer(question: Question): unknown {
   switch (question.kind) {
     case 'open':
-      db = openReader(question.file);
+      db = openReader(question.file, question.isBrief);
       if (question.snapshot) {
         db.exec('BEGIN');
         // The first read determines the time of the snapshot.

@@ -4,8 +4,8 @@ import { checkedValue, startThread } from '../../../core/sdk.ts';
 import { type FromReader, isStorageError, type Question, type ToReader } from './wire.ts';
 
 export interface Reads extends Reader {
-  /** Opens the file; must be called first. With `snapshot`, all reads see the same moment. */
-  open(file: string, snapshot: boolean): Promise<void>;
+  /** Opens the file; must be called first. With `snapshot`, all reads see the same moment. `isBrief`: for one command. */
+  open(file: string, snapshot: boolean, isBrief: boolean): Promise<void>;
   /** Copies the database to a file that does not exist yet. */
   backup(file: string): Promise<void>;
   /** Permanently rejects waiting and new queries. */
@@ -52,8 +52,8 @@ export function startReads(died: (error: StoreUnavailable) => void = () => {}): 
   }
 
   return {
-    async open(file, snapshot) {
-      await ask({ kind: 'open', file, snapshot });
+    async open(file, snapshot, isBrief) {
+      await ask({ kind: 'open', file, snapshot, isBrief });
     },
     one: async <T>(sql: string, ...params: Value[]) =>
       (await ask({ kind: 'one', sql, params: params.map(checkedValue) })) as T | undefined,

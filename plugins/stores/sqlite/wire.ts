@@ -23,6 +23,7 @@ export const FOLDED = 2;
 export interface Opening {
   readonly open: string;
   readonly mustExist: boolean;
+  readonly isBrief: boolean;
   readonly socket: string | undefined;
 }
 /** First message of another process that joins. */
@@ -65,7 +66,7 @@ export type FromWriter =
 
 /** Requests to a reading thread, which answers in order. */
 export type Question =
-  | { readonly kind: 'open'; readonly file: string; readonly snapshot: boolean }
+  | { readonly kind: 'open'; readonly file: string; readonly snapshot: boolean; readonly isBrief: boolean }
   | { readonly kind: 'one' | 'all'; readonly sql: string; readonly params: readonly Value[] }
   | { readonly kind: 'backup'; readonly file: string };
 export type ToReader = { readonly number: number; readonly question: Question } | 'close';

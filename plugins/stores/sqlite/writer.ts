@@ -20,7 +20,7 @@ const post = (message: FromWriter): void => port.postMessage(message);
 let run: (batch: Batch) => void;
 let close: () => void = () => port.close();
 
-async function open({ open: file, mustExist, socket }: Opening): Promise<void> {
+async function open({ open: file, mustExist, isBrief, socket }: Opening): Promise<void> {
   assertPresent(file, mustExist);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const unlock = lock(file);
@@ -28,7 +28,7 @@ async function open({ open: file, mustExist, socket }: Opening): Promise<void> {
   let sharing: Sharing | undefined;
   let groups: Groups;
   try {
-    const db = openWriter(file);
+    const db = openWriter(file, isBrief);
     const files = filesOf(file, db);
     const runAll = createBatches(db, files.loss);
     groups = createGroups(runAll);
