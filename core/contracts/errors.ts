@@ -151,7 +151,7 @@ const ofCalls = defineErrors({
   upstream_broke_off: {
     status: 502,
     text: (reason: string) => `The answer broke off: ${reason}.`,
-    help: 'The vendor’s answer is incomplete. If the vendor cut a stream, the client’s is cut without an error event: clients then repeat the request, as they do if the vendor itself cuts it.',
+    help: 'The vendor’s answer is incomplete. Streams of chat and messages are cut without an error event: clients then repeat the request, as they do if the vendor itself cuts them.',
   },
   upstream_overloaded: {
     status: [503, 529],

@@ -228,7 +228,7 @@ export const HELP = {
     'The vendor returned an error: try again later. Or the gateway’s account at the vendor cannot be used: the message says so, and only an administrator can help.',
   bad_upstream_response: 'The vendor returned an invalid answer. Try again later.',
   upstream_broke_off:
-    'The vendor’s answer is incomplete. If the vendor cut a stream, the client’s is cut without an error event: clients then repeat the request, as they do if the vendor itself cuts it.',
+    'The vendor’s answer is incomplete. Streams of chat and messages are cut without an error event: clients then repeat the request, as they do if the vendor itself cuts them.',
   models_not_listed: 'The vendor has no list of models, or did not return it. Enter the names of the models.',
   oauth_provider_failed: 'The provider could not be reached, or returned an error. Try again later.',
   payment_provider_failed: 'The payment provider could not be reached, or returned an error. Try again later.',

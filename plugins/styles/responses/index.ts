@@ -73,7 +73,7 @@ export const responses: Style = {
   name: 'responses',
   ingress: { path: '/v1/responses', operations: ['/compact'], read: readRequest, runs, about },
   relay: { patch: patchRequest, answer: readAnswer, finish: finishAnswer, stream: createRelay },
-  errors: { event: (error) => errorEvent(error), cutsWithVendor: true },
+  errors: { event: (error) => errorEvent(error) },
   client,
   vendor,
 };
