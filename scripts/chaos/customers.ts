@@ -49,7 +49,7 @@ const CUSTOMERS: readonly Terms[] = [
   },
   { credit: 1_000_000, allowance: 20_000, plan: 'prepaid', layers: ['key', 'month'] },
   { credit: 1_000_000, plan: 'small', layers: ['account', 'day', 'key'] },
-  { credit: 5_000, department: 'company', layers: ['account', 'department', 'department-month', 'key'] },
+  { credit: 600, department: 'company', layers: ['account', 'department', 'department-month', 'key'] },
 ];
 
 /** Their sections of gateway.yaml. */
