@@ -2117,6 +2117,8 @@ export interface ImportRun {
   report: {
     /** One line. */
     summary: string;
+    /** What is known of the version of the program; null: nothing. */
+    version: string | null;
     /** Recorded calls that were computed again with the imported prices; null: none were. */
     proof: {
       calls: number;

@@ -27,6 +27,7 @@ const charged = { there: { ...number, description: 'Quota units.' }, here: numbe
 
 const reportSchema = objectOrNull('The report; null: the import has not ended.', {
   summary: { ...text, description: 'One line.' },
+  version: { type: ['string', 'null'], description: 'What is known of the version of the program; null: nothing.' },
   proof: objectOrNull('Recorded calls that were computed again with the imported prices; null: none were.', {
     calls: integer,
     equal: { ...integer, description: 'Those that cost the same here.' },
