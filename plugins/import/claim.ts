@@ -17,16 +17,16 @@ export async function claimImport(host: Pick<Host, 'store' | 'clock' | 'log'>): 
   const take = async (seen: Sign | undefined): Promise<boolean> =>
     (await store.atomic([
       {
-        sql: `INSERT INTO import_claim (id, claim, sign, at_ms) VALUES (1, ?, 0, ?)
-          ON CONFLICT (id) DO UPDATE SET claim = excluded.claim, sign = 0, at_ms = excluded.at_ms
-          WHERE (import_claim.claim = ? AND import_claim.sign = ?) OR import_claim.at_ms < ?`,
-        params: [claim, clock.now(), seen?.claim ?? '', seen?.sign ?? -1, clock.now() - SILENT_MS],
+        sql: `INSERT INTO import_claim (id, claim, sign) VALUES (1, ?, 0)
+          ON CONFLICT (id) DO UPDATE SET claim = excluded.claim, sign = 0
+          WHERE import_claim.claim = ? AND import_claim.sign = ?`,
+        params: [claim, seen?.claim ?? '', seen?.sign ?? -1],
         must: 'free',
       },
     ])) === undefined;
   const read = (): Promise<Sign | undefined> => store.one<Sign>('SELECT claim, sign FROM import_claim WHERE id = 1');
   if (!(await take(undefined))) {
-    // Its signs are compared with each other: the clocks of two gateways may differ.
+    // Only its signs are compared, because the clocks of two gateways may differ.
     const first = await read();
     for (let waitedMs = 0; first !== undefined && waitedMs < SILENT_MS; waitedMs += SIGN_MS) {
       await wait(SIGN_MS);
@@ -38,7 +38,12 @@ export async function claimImport(host: Pick<Host, 'store' | 'clock' | 'log'>): 
   }
   const stopSigns = clock.every(SIGN_MS, () => {
     store
-      .run('UPDATE import_claim SET sign = sign + 1, at_ms = ? WHERE id = 1 AND claim = ?', clock.now(), claim)
+      .run('UPDATE import_claim SET sign = sign + 1 WHERE id = 1 AND claim = ?', claim)
+      .then((changes) => {
+        if (changes > 0) return;
+        stopSigns();
+        log.error('another import was begun, because this one was silent for too long');
+      })
       .catch((error: unknown) => log.warn('a running import could not say that it lives', { error }));
   });
   return async () => {

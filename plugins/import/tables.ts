@@ -56,8 +56,7 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE import_claim (
         id INTEGER PRIMARY KEY CHECK (id = 1),
         claim TEXT NOT NULL,
-        sign INTEGER NOT NULL,
-        at_ms INTEGER NOT NULL
+        sign INTEGER NOT NULL
       ) STRICT`,
     ],
   },

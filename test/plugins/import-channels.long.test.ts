@@ -133,6 +133,14 @@ describe('a channel is left by name', () => {
     }
   });
 
+  it('if one-hub has switched off all of its APIs that are known here', async () => {
+    const customize = Object.fromEntries([1, 2, 3, 5, 6, 9, 10, 11].map((mode) => [mode, 'disable']));
+    const row = { type: 8, base_url: 'https://up.example', plugin: JSON.stringify({ customize }), other: 'v2' };
+    const inventory = await read('one-hub', [row]);
+    assert.equal(inventory.channels.length, 0);
+    assert.match(why(inventory, 'channel main'), /all of its APIs that are known here are off/);
+  });
+
   it('if new-api calls exactly its address, and that is no path of an API', async () => {
     const inventory = await read('new-api', [{ type: 8, base_url: 'https://up.example/v1' }]);
     assert.match(why(inventory, 'channel main'), /does not end in \/chat\/completions/);

@@ -111,6 +111,7 @@ function customOf(customize: Row, other: string | undefined): TypeFact {
     if (!full.endsWith(path)) return without('Custom', 'it has a path of its own for each API');
     beginnings.set(style, full.slice(0, -path.length));
   }
+  if (beginnings.size === 0) return without('Custom', 'all of its APIs that are known here are off');
   const path = beginnings.get('chat') ?? usual;
   const styles = [...beginnings].filter(([, beginning]) => beginning === path).map(([style]) => style);
   // The Responses API cannot be customized.

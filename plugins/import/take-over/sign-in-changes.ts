@@ -56,16 +56,38 @@ export async function updateSignIn(
     const failed = run.isDry
       ? undefined
       : await run.host.store.atomic([...update.along([field]), ...found, ...audited]);
-    if (failed === undefined) update.applied([field]);
-    else
-      update.conflict(
-        field,
-        failed === 'password_kept' ? PASSWORD_KEPT : 'it was changed at the same time: import again',
-      );
+    if (failed !== undefined) {
+      update.conflict(field, WHY_NOT[failed] ?? 'it was changed at the same time: import again');
+      continue;
+    }
+    update.applied([field]);
+    // A link that stays is a way in that its user has closed there.
+    if (field === 'links' && isList(was) && isList(is) && was.some((mark) => !is.includes(mark)))
+      run.notes.push({
+        kind: 'decide',
+        where: 'linked accounts',
+        what: `account ${here.name}`,
+        why: 'one was removed there, and goes on working here',
+      });
   }
 }
 
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
 const PASSWORD_KEPT = 'a password was set or used here: it stays';
+/** The `must` of steps that write nothing where another one is. */
+const NOT_WRITTEN = 'not_written';
+const WHY_NOT: Readonly<Record<string, string>> = {
+  password_kept: PASSWORD_KEPT,
+  [NOT_WRITTEN]: 'the account has another one here, or another account has it',
+};
+
+/** The steps of one thing, the last of which writes it: nothing counts as written that was not. */
+function surely(steps: readonly Step[]): readonly Step[] {
+  return steps.map((step, i) =>
+    i < steps.length - 1 || !('sql' in step) || step.must !== undefined ? step : { ...step, must: NOT_WRITTEN },
+  );
+}
 
 /** The steps that write what is new; or why it cannot be had. */
 async function stepsOf(
@@ -89,7 +111,7 @@ async function stepsOf(
       if ((await factors.status(id)).totp)
         return 'the account has another one here: `turnpike user factors NAME --remove` removes it, then import again';
       const { steps, problems } = await factors.adoptSteps(id, { totpSecret });
-      return problems.totp ?? steps;
+      return problems.totp ?? surely(steps);
     }
     case 'passkeys': {
       const factors = host.find(SecondFactors);
@@ -101,7 +123,7 @@ async function stepsOf(
       let why = '';
       for (const passkey of fresh) {
         const { steps, problems } = await factors.adoptSteps(id, { passkey });
-        if (problems.passkey === undefined) return steps;
+        if (problems.passkey === undefined) return surely(steps);
         why = problems.passkey;
       }
       return why;
@@ -118,17 +140,15 @@ async function stepsOf(
         if (typeof adopted === 'string') return adopted;
         if (linked.some(({ provider }) => provider === adopted.provider))
           return `the account is linked to another one of ${adopted.provider} here`;
-        steps.push(...adopted.steps);
+        steps.push(...surely(adopted.steps));
       }
       return steps;
     }
     case 'access token': {
       const sessions = host.find(Sessions);
       if ((await sessions?.accessToken(id)) !== undefined) return 'the account has another one here';
-      return (
-        sessions?.adoptAccessTokenSteps(id, accessToken!) ??
-        'its access token is too short, or cannot be sent in a header'
-      );
+      const adopted = sessions?.adoptAccessTokenSteps(id, accessToken!);
+      return adopted === undefined ? 'its access token is too short, or cannot be sent in a header' : surely(adopted);
     }
   }
 }
