@@ -5,7 +5,6 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog, type Model } from '../../core/contracts/catalog.ts';
@@ -45,6 +44,7 @@ import { quotaSection } from '../../plugins/quota/section.ts';
 import sqlite from '../../plugins/stores/sqlite/index.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { testDatabase } from '../kit/postgres.ts';
+import { until } from '../kit/until.ts';
 
 // Prices that make amounts easy to see: a token of `metered` costs one micro-quota, one of `half` half of it, a call of `flat` one
 // quota, and so do an image
@@ -484,17 +484,17 @@ export const refusedWith =
   };
 
 /** Admits a call, and returns it; made again while the store is behind: how fast this machine commits is not what is tested. */
-export async function admitted(run: Run, make: () => Exchange): Promise<Exchange> {
-  for (;;) {
+export function admitted(run: Run, make: () => Exchange): Promise<Exchange> {
+  return until('a store that takes the call', async () => {
     const x = make();
     try {
       await run.admit(x);
       return x;
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      await setTimeout(10);
+      if (error instanceof StoreUnavailable) return undefined;
+      throw error;
     }
-  }
+  });
 }
 
 /** Runs a test in a world of its own, whose ledger must add up afterwards. */
