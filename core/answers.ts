@@ -122,7 +122,7 @@ export async function sendPieces(
 ): Promise<void> {
   const pieces = body instanceof Readable ? body : Readable.from(body);
   if (response.req.method === 'HEAD') {
-    // Without this, its source would work, or hold a connection, for pieces that nobody gets.
+    // Without this, its source would work, or hold a connection, for pieces that no client gets.
     pieces.destroy();
     response.writeHead(status, headers).end();
     return;

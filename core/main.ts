@@ -68,7 +68,7 @@ export async function main(args: readonly string[], serving: () => void = () => 
     },
   });
   const lost = await output.lost();
-  // Of a gateway that has served, nobody has to read what it printed.
+  // Of a gateway that has served, what it printed is not needed.
   if (lost !== undefined && !hasServed) {
     errors.write(`standard output could not be written, so the result is lost: ${lost.message}`);
     if (code === EXIT.done) code = EXIT.failed;
@@ -146,7 +146,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
 
 /**
  * Runs a command that needs a gateway, as often as its answers ask for it. A later round that fails is told and tried again: the gateway may be
- * starting anew.
+ * restarting.
  */
 async function runRounds(argv: readonly string[], configFile: string, terminal: Terminal): Promise<number> {
   let input: Promise<string> | undefined;

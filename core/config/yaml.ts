@@ -287,7 +287,7 @@ function fillScalar(literal: string, path: Path, dir: string, sources: Sources, 
   // Literal text in the file: a default is, a variable's name is not.
   const literally = literal
     .replace(/\$\{(?:(?:file|secret):[^}]*|\w+(?::-([^}]*))?)\}/g, (_, fallback: string = '') => fallback)
-    // The name in a URL whose password comes from elsewhere.
+    // The name in a URL whose password comes from another place.
     .replace(/\/\/[^\s/@:]*:@/g, '//');
   if (looksLikeSecret(literally, secretField)) {
     findings.secret(text);

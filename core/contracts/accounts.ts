@@ -67,7 +67,7 @@ export interface NewAccount {
 
 /**
  * Plans new accounts that are written in lists of several. Names, email addresses and ids that were planned count as taken; those of the store are
- * as they were when the plan was made, and a list fails with `account_not_new` if one was taken meanwhile: then plan it again.
+ * as they were when the plan was made, and a list fails with `account_not_new` if another request has taken one: then plan it again.
  */
 export interface AccountPlan {
   /** Refuses as `Accounts.create` does. A password is not taken. */

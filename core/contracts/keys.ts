@@ -88,7 +88,7 @@ export interface ForeignSecret {
 
 /**
  * Plans new keys that are written in lists of several, for accounts that exist or are planned, too. Ids and secrets that were planned count as taken;
- * those of the store are as they were when the plan was made, and a list fails with `key_not_new` if one was taken meanwhile: then plan it again.
+ * those of the store are as they were when the plan was made, and a list fails with `key_not_new` if another request has taken one: then plan it again.
  */
 export interface KeyPlan {
   /** Refuses as `Keys.adopt` does, which accepts unknown models. */

@@ -229,7 +229,7 @@ export interface Ledger {
   ): Promise<BalanceChange>;
   /**
    * Adds an amount, which may be below zero, to what a bucket with a limit has left, as `setBalance` does: what there is not is owed. For a
-   * balance that goes on changing elsewhere; `along` must make sure that it happens once.
+   * balance that goes on changing in another system; `along` must make sure that it happens once.
    */
   shift(layer: BalanceLayer, by: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<BalanceChange>;
   /**

@@ -61,7 +61,7 @@ export interface Sessions {
   /** Creates a personal access token; an earlier one becomes invalid. */
   renewAccessToken(accountId: number, along?: readonly Step[]): Promise<string>;
   /**
-   * The steps that give an account without access token the one it had in another program, which begins its lifetime anew; undefined if it
+   * The steps that give an account without access token the one it had in another program, whose lifetime begins again; undefined if it
    * is no text that a client could send as one, or could be guessed.
    */
   adoptAccessTokenSteps(accountId: number, secret: string): readonly Step[] | undefined;

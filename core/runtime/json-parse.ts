@@ -1,6 +1,6 @@
 /**
  * Mends `JSON.parse` where it needs it: from Node 23 on (V8 12.9 to 14.6 at least), a member name with an escape can be read as a name of an earlier
- * text, whoever sent that: after `{"a":1,"\\":2}`, the name in `{"a":1,"\n":2}` is a backslash. Every module and package of the process gets the right
+ * text, of any client: after `{"a":1,"\\":2}`, the name in `{"a":1,"\n":2}` is a backslash. Every module and package of the process gets the right
  * names, so that nothing has to know this. Imported first by each entry point (scripts/check-imports.ts).
  */
 

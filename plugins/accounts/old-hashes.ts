@@ -36,7 +36,7 @@ export function oldHashProblem(stored: string): string | undefined {
   return `its password hash has bcrypt cost ${cost}; ${BCRYPT_COSTS.lowest} to ${BCRYPT_COSTS.highest} are supported`;
 }
 
-/** Throws if a hash cannot be compared here: whoever has one asks `oldHashProblem` first. */
+/** Throws if a hash cannot be compared here: ask `oldHashProblem` first. */
 export function checkOldHash(stored: string | undefined): void {
   const problem = stored === undefined ? undefined : oldHashProblem(stored);
   if (problem !== undefined) throw new Error(problem);

@@ -63,7 +63,7 @@ export interface RowRange {
 
 /**
  * A table of any size, whose first column is the id: `read` gets a number of rows; fewer than requested are the last. In the default order, newest
- * first, they are those below an id, so that none is read twice if others are created meanwhile; otherwise (`isSorted`) they have an offset.
+ * first, they are those below an id, so that none is read twice if others are created between two pages; otherwise (`isSorted`) they have an offset.
  */
 export function csvTable(
   name: string,

@@ -46,7 +46,7 @@ export function pageSearch<const P extends object>(properties: P) {
   return queryOf({ ...pageProperties, ...properties });
 }
 
-/** The cursor of a list that is newest first: offsets move when items are created meanwhile. */
+/** The cursor of a list that is newest first: offsets move when items are created between two pages. */
 export const cursorProperties = {
   before_id: {
     ...idNumber,

@@ -43,7 +43,7 @@ export interface Repeats {
   stop(): Promise<void>;
 }
 
-/** Whether a route obeys `Idempotency-Key`: it changes something for somebody who is signed in. */
+/** Whether a route obeys `Idempotency-Key`: it changes something for a user who is signed in. */
 export function isRepeatable({ who, method, changes }: ApiRoute): boolean {
   return who !== 'visitor' && who !== 'key' && (method !== 'GET' || changes === true);
 }
@@ -72,7 +72,7 @@ export function createRepeats(host: Host): Repeats {
     return createHmac('sha256', vault.derive('digests of requests')).update(text).digest('base64url');
   }
 
-  /** Whether nobody works on the request any more. */
+  /** Whether no process works on the request any more. */
   async function isLeft(claim: string): Promise<boolean> {
     const [epoch = ''] = claim.split(' ');
     return epoch === boot ? !working.has(claim) : !(await peers.alive()).has(epoch);

@@ -29,7 +29,7 @@ interface Filter {
 }
 
 /**
- * Refuses (404) a query whose filter is a user or a key that there never was: an empty answer would look like one about somebody without
+ * Refuses (404) a query whose filter is a user or a key that there never was: an empty answer would look like one about an account without
  * usage. Deleted ones are known.
  */
 export async function refuseUnknown(host: Host, { user_id, token_id }: Filter): Promise<void> {

@@ -110,7 +110,7 @@ const MOST_SPARE = 16;
 
 /**
  * The vendor-side tools in `tools` that a request can do without: the client runs others, and the request does not demand
- * these. `needed`: uses that it asks for elsewhere.
+ * these. `needed`: uses that it asks for in another member.
  */
 export function spareTools(body: JsonBody, nameOf: NameOf, needed: UseBounds | undefined): readonly string[] {
   const choice = body.get('tool_choice') ?? null;

@@ -31,7 +31,7 @@ for (let i = 0; i < 20; i++) {
 }
 
 let deleted = 0;
-/** Signs in anew; as another member if the one so far has deleted the account. */
+/** Signs in again; as another member if the one so far has deleted the account. */
 async function cookies(): Promise<string> {
   const name = who === 'root' ? 'root' : `somebody${deleted}`;
   const person = await checked(gateway, await signedIn(gateway, name));

@@ -415,7 +415,7 @@ describe('subscriptions of new-api', () => {
     await own.reconciles();
   });
 
-  it('begin anew when they did there, also if that time has passed since', async () => {
+  it('begin again when they did there, also if that time has passed since', async () => {
     const service = own.gateway.host.use(Subscriptions);
     const use = await service.use((await service.of(own.accounts.get('3')!))!);
     assert.equal(use.monthly?.resetsMs, (NOW_S + 9 * DAY_S) * 1_000);

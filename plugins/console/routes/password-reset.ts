@@ -84,7 +84,7 @@ export function passwordResetRoutes({ host, site, limiter, need, audited }: Tool
           ...audited({ actor }, 'user.password-reset', `user ${account.id}`),
         ]);
         await inTheirWords(PERSON_WORDS, set).catch((error: unknown) => {
-          // Used by another request meanwhile: the answer is the same as a moment later.
+          // Another request has used it: the answer is the same as a moment later.
           throw error instanceof GatewayError && error.code === 'ticket_used' ? errors.reset_refused() : error;
         });
         return body.password === undefined ? password : null;

@@ -107,7 +107,7 @@ export function createIssuer(host: Host, turns: Turns) {
     return (await shared(turn, 'GET', '', response)) ?? response;
   }
 
-  /** The state that the vendor answers with; undefined if it does not. Those who ask meanwhile get the same answer. */
+  /** The state that the vendor answers with; undefined if it does not. Calls that ask before it has answered get the same answer. */
   function shared(turn: Turn, method: Question['method'], below: string, before: string): Promise<string | undefined> {
     const name = `${turn.accountId} ${turn.id}${below}`;
     const running = asking.get(name);

@@ -57,7 +57,7 @@ export interface NewApiRules {
   readonly tools: readonly ToolRule[];
   /** Billing expressions of models that have neither a ratio nor a price. */
   readonly expressions: ReadonlyMap<string, string>;
-  /** The ratio of a model without one, whoever calls it; undefined: it is refused, unless a setting accepts it. */
+  /** The ratio of a model without one, for every user; undefined: it is refused, unless a setting accepts it. */
   readonly unset: string | undefined;
   /** Names that are looked up as another one. */
   readonly names: readonly (readonly [pattern: RegExp, name: string])[];
