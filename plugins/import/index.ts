@@ -48,6 +48,7 @@ export default definePlugin({
             history: { type: 'boolean' },
             links: { type: 'boolean' },
             'litellm-config': { type: 'string', value: 'FILE' },
+            'litellm-costs': { type: 'string', value: 'FILE' },
             out: { type: 'string', value: 'DIRECTORY' },
           },
           positionals: ['KIND', 'FILE|URL|-'],

@@ -39,10 +39,14 @@ export async function run(host: Host, request: CommandRequest): Promise<CommandA
   if (address === '') throw new UsageError('standard input must have the URL of the database');
   const place = isUrl(address) ? address : resolve(cwd, address);
   const folder = resolve(cwd, typeof values.out === 'string' ? values.out : '.');
-  const configFile = values['litellm-config'];
+  const fileOf = (option: string): string | undefined => {
+    const file = values[option];
+    return typeof file === 'string' ? resolve(cwd, file) : undefined;
+  };
   const source = await openSource(host, kind, place, {
     saltKey: saltKey || undefined,
-    configFile: typeof configFile === 'string' ? resolve(cwd, configFile) : undefined,
+    configFile: fileOf('litellm-config'),
+    costsFile: fileOf('litellm-costs'),
   });
   const { report, takeover } = await runImport(host, {
     source,
@@ -96,25 +100,35 @@ export function withoutPassword(address: string): string {
   return isUrl(address) ? address.replace(/^([a-z0-9+]+:\/\/)?.*@/i, '$1').replace(/\?.*$/s, '') : address;
 }
 
+/** What belongs to a source. */
+interface SourceOptions {
+  readonly saltKey: string | undefined;
+  /** LiteLLM's config.yaml, and its cost map. */
+  readonly configFile?: string | undefined;
+  readonly costsFile?: string | undefined;
+}
+
 /** Opens a database, or LiteLLM's config.yaml. Refuses a database of another program than `kind`. */
 export async function openSource(
   host: Host,
   kind: Kind,
   address: string,
-  { saltKey, configFile }: { readonly saltKey: string | undefined; readonly configFile?: string | undefined },
+  { saltKey, configFile, costsFile }: SourceOptions,
 ): Promise<Source> {
   const { perUnit } = host.use(Ledger);
   const prices = host.find(Prices);
   const published = prices && publishedBy(prices);
-  if (kind === 'litellm' && /\.ya?ml$/i.test(address)) return liteLlmFile(address, published);
+  if (kind === 'litellm' && /\.ya?ml$/i.test(address)) return liteLlmFile(address, published, costsFile);
   const database = await openDatabase(address);
   try {
     const { program, version } = await recognise(database, kind === 'auto' ? undefined : kind);
-    if (configFile !== undefined && program !== 'litellm')
-      throw new UsageError(`--litellm-config is for LiteLLM; this is a database of ${program}`);
+    const option =
+      configFile !== undefined ? '--litellm-config' : costsFile !== undefined ? '--litellm-costs' : undefined;
+    if (option !== undefined && program !== 'litellm')
+      throw new UsageError(`${option} is for LiteLLM; this is a database of ${program}`);
     const source =
       program === 'litellm'
-        ? liteLlmSource(database, perUnit, saltKey, { configFile, published })
+        ? liteLlmSource(database, perUnit, saltKey, { configFile, costsFile, published })
         : program === 'one-hub'
           ? oneHubSource(database, perUnit)
           : oneApiSource(program, database, perUnit);

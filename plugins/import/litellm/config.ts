@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { EMPTY, type Source } from '../inventory.ts';
 import { asObject, type Row, textOf } from '../values.ts';
+import { readCostMap } from './cost-map.ts';
 import type { Deployment } from './deployments.ts';
 import type { Published } from './published.ts';
 import { merged, type Settings } from './settings.ts';
@@ -28,7 +29,7 @@ export interface ConfigFile {
 }
 
 /** Such a file as a source. It has no users and no calls. */
-export function liteLlmFile(file: string, published?: Published): Source {
+export function liteLlmFile(file: string, published?: Published, costsFile?: string): Source {
   return {
     program: 'litellm',
     family: 'litellm',
@@ -40,6 +41,7 @@ export function liteLlmFile(file: string, published?: Published): Source {
         teamNames: none,
         recorded: none,
         published,
+        costMap: costsFile === undefined ? undefined : readCostMap(costsFile),
       });
       const { channels, models, groups } = upstreams;
       return { ...EMPTY, channels, models, groups, aliases, sections, notes };

@@ -7,6 +7,7 @@ import { EMPTY, type Inventory, type Note, type Source } from '../inventory.ts';
 import { readableName } from '../names.ts';
 import { asObject, isTrue, jsonOf, objectOf, type Row, textOf } from '../values.ts';
 import { type ConfigFile, mergedSettings, NO_FILE, readConfig } from './config.ts';
+import { type CostMap, readCostMap } from './cost-map.ts';
 import type { Deployment } from './deployments.ts';
 import { type Keyed, readKeys } from './keys.ts';
 import { columnsLeft, tablesLeft, titleOf } from './left.ts';
@@ -27,6 +28,8 @@ const SEALED =
 export interface LiteLlmOptions {
   /** The path of config.yaml of the same site. */
   readonly configFile?: string | undefined;
+  /** The path of LiteLLM's cost map. */
+  readonly costsFile?: string | undefined;
   /** List prices that ship with this gateway. */
   readonly published?: Published | undefined;
 }
@@ -39,7 +42,7 @@ export function liteLlmSource(
   database: Database,
   perUnit: number,
   saltKey: string | undefined,
-  { configFile, published }: LiteLlmOptions = {},
+  { configFile, costsFile, published }: LiteLlmOptions = {},
 ): Source {
   return {
     program: 'litellm',
@@ -47,11 +50,12 @@ export function liteLlmSource(
     inventory: async () => {
       const openBox = await createBoxOpener(saltKey);
       const file = configFile === undefined ? NO_FILE : readConfig(configFile);
-      return (await read(database, perUnit, openBox, file, published)).inventory;
+      const costMap = costsFile === undefined ? undefined : readCostMap(costsFile);
+      return (await read(database, perUnit, openBox, file, { published, costMap })).inventory;
     },
     usage: (most) => usageOf(database, perUnit, most),
     async *history() {
-      const { keyed } = await read(database, perUnit, () => undefined, NO_FILE, undefined);
+      const { keyed } = await read(database, perUnit, () => undefined, NO_FILE, {});
       yield* daysOf(database, perUnit, (key, user) => keyed.ownerOf.get(key) ?? `user ${user ?? ''}`);
     },
     close: () => database.close(),
@@ -63,7 +67,7 @@ async function read(
   perUnit: number,
   openBox: OpenBox,
   file: ConfigFile,
-  published: Published | undefined,
+  { published, costMap }: { readonly published?: Published | undefined; readonly costMap?: CostMap | undefined },
 ): Promise<{ readonly inventory: Inventory; readonly keyed: Keyed }> {
   const tokens = await database.rows('LiteLLM_VerificationToken');
   if (tokens === undefined)
@@ -101,6 +105,7 @@ async function read(
     teamNames: internalNames(teamAliases),
     recorded: await recordedPrices(database),
     published,
+    costMap,
   });
 
   const tables = {

@@ -15,8 +15,11 @@ import {
 } from '../inventory.ts';
 import { uniqueName } from '../names.ts';
 import { amountOf, asObject, asTexts, type Row, textOf } from '../values.ts';
-import { isCost, priceOf } from './prices.ts';
+import type { CostMap } from './cost-map.ts';
+import { type Margins, withMargin } from './margins.ts';
+import { costsIn, decideTokens, decideUnits, type FoundPrice, isCost, priceOf, withInherited } from './prices.ts';
 import { PROVIDERS, type Provider, type SplitModel, splitModel } from './providers.ts';
+import type { Published } from './published.ts';
 
 /** The API version of Azure if neither a deployment nor the environment has one: `AZURE_DEFAULT_API_VERSION`. */
 const AZURE_VERSION = '2025-02-01-preview';
@@ -104,13 +107,10 @@ export interface Surroundings {
   /** By public name. */
   readonly recorded: ReadonlyMap<string, RecordedPrice>;
   /** The list price that ships with this gateway; undefined: not known here. */
-  readonly published?:
-    | ((upstream: {
-        readonly vendor: string;
-        readonly url: string;
-        readonly model: string;
-      }) => ForeignPrice | undefined)
-    | undefined;
+  readonly published?: Published | undefined;
+  /** What deployments without costs of their own are charged by; undefined: the operator has not given it. */
+  readonly costMap?: CostMap | undefined;
+  readonly margins: Margins;
 }
 
 /** A name that clients send, and who may. */
@@ -257,21 +257,10 @@ function targetsOf(deployment: Deployment, around: Surroundings, left: Note[]): 
     left.push({ kind: 'changed', where, what, why });
   }
   noteFields(deployment, what, left);
-  const fields = { ...info, ...params };
-  const { price, isFree, others } = priceOf(fields);
   const order = Number(textOf(params, 'order') ?? textOf(info, 'order'));
-  for (const cost of others)
-    left.push({
-      kind: 'decide',
-      where: `${where}.${cost}`,
-      what,
-      why: 'prices here cannot have this cost: calls are not charged for it',
-    });
   return publicNames(name, info, around).map((name) => {
-    const found =
-      price === undefined
-        ? unstatedPrice(name, split, account, fields, around, { where, what }, left)
-        : { price, isFree };
+    const found = chargedFor({ name, split, written, account, params, info, where, what }, around, left);
+    const listed = around.published?.({ vendor: account.vendor, url: account.url ?? '', model: split.upstream });
     return {
       where,
       public: name,
@@ -285,50 +274,179 @@ function targetsOf(deployment: Deployment, around: Surroundings, left: Note[]): 
         rpm: amountOf(params.rpm),
         tpm: amountOf(params.tpm),
       },
-      ...found,
-      listed: around.published?.({ vendor: account.vendor, url: account.url ?? '', model: split.upstream }),
+      ...withMarginOf(found, listed, split, around.margins, { where, what }, left),
+      listed,
     };
   });
 }
 
-/** The price of a deployment that states no costs: that of LiteLLM's own cost map, as recorded calls or the list prices here have it. */
-function unstatedPrice(
-  name: string,
-  { name: provider, upstream }: SplitModel,
-  account: Account,
-  fields: Row,
-  { recorded, published }: Surroundings,
-  note: { readonly where: string; readonly what: string },
-  left: Note[],
-): { readonly price: ForeignPrice | undefined; readonly isFree: boolean } {
-  const charged = recorded.get(name);
-  const of = PROVIDERS[provider]!;
-  if (charged !== undefined) {
-    const why =
-      charged.price === undefined
-        ? 'LiteLLM has no price for it: its recorded calls cost nothing, and so they do here'
-        : 'it states no costs; the price is that of its recorded calls';
-    left.push({ kind: 'changed', ...note, why });
-    return { price: charged.price, isFree: charged.price === undefined };
+/** A deployment, and how it is told. */
+interface Priced {
+  readonly name: string;
+  readonly split: SplitModel;
+  /** `litellm_params.model`. */
+  readonly written: string;
+  readonly account: Account;
+  readonly params: Row;
+  readonly info: Row;
+  readonly where: string;
+  readonly what: string;
+}
+
+type Charged = Pick<FoundPrice, 'price' | 'isFree'>;
+
+/**
+ * The price of a deployment: its own costs with those that it inherits from the model behind it, or those of LiteLLM's cost map, as the operator
+ * gives it, recorded calls were charged by it, or the list prices here have it.
+ */
+function chargedFor(deployment: Priced, around: Surroundings, left: Note[]): Charged {
+  const { split, params, info, where, what } = deployment;
+  const stated = costsIn({ ...info, ...params });
+  const mode = textOf(info, 'mode');
+  const behind = costsBehind(deployment, around.costMap);
+  const of = { provider: split.name, model: split.upstream };
+  const told = ({ price, isFree, others }: FoundPrice, kind: 'decide' | 'left'): Charged => {
+    for (const { field, why } of others) left.push({ kind, where: `${where}.${field}`, what, why });
+    return { price, isFree };
+  };
+  if (decideTokens(stated) || decideUnits(stated)) {
+    const found = priceOf({ ...withInherited(stated, behind ?? {}), mode: mode ?? behind?.mode }, of);
+    const own = told(found, 'decide');
+    if (split.name === 'together_ai' && found.price !== undefined) {
+      const why =
+        'LiteLLM reads a size of the model from the identifier of such a deployment, and may charge by that; here it costs what it states';
+      left.push({ kind: 'changed', where, what, why });
+    }
+    if (behind !== undefined || own.price === undefined || stated.input_cost_per_token === undefined) return own;
+    return withListedCache(own, deployment, around, left);
   }
-  if (of.own === true) {
-    left.push({ kind: 'decide', ...note, why: 'it states no costs: its calls cost nothing, as there' });
+  if (Object.keys(stated).length > 0) {
+    const why = `LiteLLM ignores ${Object.keys(stated).join(', ')}, because the deployment states no cost of input or output`;
+    left.push({ kind: 'changed', where, what, why });
+  }
+  if (behind !== undefined) {
+    const found = told(priceOf({ ...behind, mode: mode ?? behind.mode }, of), 'left');
+    if (found.price !== undefined) return found;
+    left.push({
+      kind: 'decide',
+      where,
+      what,
+      why: 'the cost map has no price for it: its calls cost nothing, as there',
+    });
     return { price: undefined, isFree: true };
   }
-  if (published === undefined || name.includes('*')) return { price: undefined, isFree: false };
-  const base = textOf(fields, 'base_model');
-  const here = published({ vendor: account.vendor, url: account.url ?? '', model: upstream });
-  if (here !== undefined && base === undefined) return { price: undefined, isFree: false };
-  const [word = '', ...rest] = (base ?? upstream).split('/');
-  const model = rest.length > 0 && Object.hasOwn(PROVIDERS, word) ? rest.join('/') : (base ?? upstream);
-  const vendor = provider === 'azure' ? 'openai' : provider;
-  const listed = published({ vendor, url: of.url ?? '', model });
+  return unstatedPrice(deployment, around, left);
+}
+
+/** The entry of the cost map for the model behind a deployment. */
+function costsBehind({ split, written, params, info }: Priced, costMap: CostMap | undefined): Row | undefined {
+  const base = baseModelOf(params, info);
+  if (base === undefined) return costMap?.of(split.name, written) ?? costMap?.of(split.name, split.upstream);
+  const found = costMap?.of(split.name, base);
+  return found !== undefined && decideTokens(costsIn(found)) ? found : (costMap?.named(base) ?? found);
+}
+
+/** The model that LiteLLM is told to charge for. */
+const baseModelOf = (params: Row, info: Row): string | undefined =>
+  textOf(info, 'base_model') ?? textOf(params, 'base_model');
+
+/** A price of costs that state none for a cache: LiteLLM has these from its cost map; the list price has them, too. */
+function withListedCache(own: Charged, deployment: Priced, around: Surroundings, left: Note[]): Charged {
+  const { where, what } = deployment;
+  const listed = listedFor(deployment, around)?.price;
+  const missing = Object.entries(listed ?? {}).filter(
+    ([rate, cost]) => rate.startsWith('cache') && typeof cost === 'string' && own.price![rate] === undefined,
+  );
+  if (missing.length === 0 || own.isFree) return own;
+  const why = `it states no costs for cached tokens, for which LiteLLM takes those of its cost map; they cost the list price here. ${GIVE_MAP}`;
+  left.push({ kind: 'changed', where, what, why });
+  return { price: { ...own.price, ...Object.fromEntries(missing) }, isFree: false };
+}
+
+/** How the operator makes prices equal. */
+const GIVE_MAP = 'Pass the cost map with `--litellm-costs FILE` to charge the same';
+
+/** The price of a deployment that states no costs, of which the cost map is not known. */
+function unstatedPrice(deployment: Priced, around: Surroundings, left: Note[]): Charged {
+  const { name, split, account, params, info, where, what } = deployment;
+  const { published, costMap } = around;
+  const note = (kind: Note['kind'], why: string): void => {
+    left.push({ kind, where, what, why });
+  };
+  const charged = around.recorded.get(name);
+  if (charged !== undefined) {
+    note(
+      'changed',
+      charged.price === undefined
+        ? 'LiteLLM has no price for it: its recorded calls cost nothing, and so they do here'
+        : 'it states no costs; the price is that of its recorded calls',
+    );
+    return { price: charged.price, isFree: charged.price === undefined };
+  }
+  const base = baseModelOf(params, info);
+  if (PROVIDERS[split.name]!.own === true && base === undefined) {
+    note('decide', 'it states no costs: its calls cost nothing, as there');
+    return { price: undefined, isFree: true };
+  }
+  if (published === undefined) return { price: undefined, isFree: false };
+  if (name.includes('*')) {
+    note('decide', 'LiteLLM charges the models of a pattern by its cost map; each of them costs its list price here');
+    return { price: undefined, isFree: false };
+  }
+  const own = published({ vendor: account.vendor, url: account.url ?? '', model: split.upstream });
+  const isOwn = own !== undefined && base === undefined;
+  const listed = isOwn ? undefined : listedFor(deployment, around)?.price;
   const why =
-    listed === undefined
-      ? 'it states no costs, and no list price is known here: its calls are refused until it has a price, or is `free: true`'
-      : 'it states no costs, and LiteLLM charges by a cost map of its own, which is not in the database; it costs the list price here';
-  left.push({ kind: 'decide', ...note, why });
+    costMap === undefined
+      ? 'it states no costs, and LiteLLM charges by a cost map of its own'
+      : 'it states no costs, and the cost map does not have it: LiteLLM charges by the model that an answer names, if the map has that, otherwise nothing';
+  const hint = costMap === undefined ? `. ${GIVE_MAP}` : '';
+  if (isOwn || listed !== undefined) note('decide', `${why}; it costs the list price here${hint}`);
+  else
+    note(
+      'decide',
+      `${why}; no list price is known here: unless another deployment of the name has a price, its calls are refused until it has one, or is \`free: true\`${hint}`,
+    );
   return { price: listed, isFree: false };
+}
+
+/** The list price of the model behind a deployment, at its provider. */
+function listedFor(
+  { split: { name: provider, upstream }, params, info }: Priced,
+  { published }: Surroundings,
+): { readonly price: ForeignPrice } | undefined {
+  const base = baseModelOf(params, info);
+  const [word = '', ...rest] = (base ?? '').split('/');
+  const isPrefixed = rest.length > 0 && Object.hasOwn(PROVIDERS, word);
+  const of = isPrefixed ? word : provider;
+  const vendor = of === 'azure' ? 'openai' : of;
+  const model = isPrefixed ? rest.join('/') : (base ?? upstream);
+  const price = published?.({ vendor, url: PROVIDERS[of]!.url ?? '', model });
+  return price && { price };
+}
+
+/** The price with the margin or discount of its provider. */
+function withMarginOf(
+  { price, isFree }: Charged,
+  listed: ForeignPrice | undefined,
+  { name: provider, upstream }: SplitModel,
+  margins: Margins,
+  note: { readonly where: string; readonly what: string },
+  left: Note[],
+): Charged {
+  const margin = margins.of(provider, upstream);
+  if (margin === undefined) return { price, isFree };
+  if (isFree)
+    return margin.perCall.digits === 0n
+      ? { price, isFree }
+      : { price: withMargin({ perRequest: '0' }, margin), isFree: false };
+  const before = price ?? listed;
+  if (before === undefined) {
+    const why = 'it has a margin or discount there, and no price is known here: write a price with it in `prices`';
+    left.push({ kind: 'decide', ...note, why });
+    return { price, isFree };
+  }
+  return { price: withMargin(before, margin), isFree };
 }
 
 /** The account that a deployment calls; a sentence if it cannot be one. */
@@ -483,14 +601,18 @@ function modelOf(
   const first = targets[0]!;
   const charged = ({ isFree, price, listed }: Target): string => (isFree ? 'free' : JSON.stringify(price ?? listed));
   const isAlike = targets.every((target) => charged(target) === charged(first));
-  if (!isAlike) {
+  // Each channel has its own list price.
+  const isByChannel = targets.every(
+    ({ price, isFree, listed }) => price === undefined && !isFree && listed !== undefined,
+  );
+  if (!isAlike && !isByChannel) {
     const why =
       'its deployments have different prices, and a model has one here, whichever channel serves it: that of the first deployment. Set its price in `prices` if it should be another one';
     left.push({ kind: 'decide', where: first.where, what: `price of ${name}`, why });
   }
   if (first.isFree) return { from, free: true };
-  // A list price is that of a channel, so channels with another one, or none, need it in writing.
-  const isListed = targets.every(({ price }) => price === undefined) && isAlike;
+  // A channel without a list price needs it in writing.
+  const isListed = isByChannel || (targets.every(({ price }) => price === undefined) && isAlike);
   const known = targets.map(({ price, listed }) => price ?? listed).find((each) => each !== undefined);
   return { from, price: isListed ? undefined : (first.price ?? first.listed ?? known) };
 }

@@ -302,6 +302,10 @@ function withAliases(
       what: `alias ${alias}`,
       why: `${why}: keys that have it cannot use it here`,
     });
+  for (const [alias, model] of made) {
+    const why = `it was a name of ${model} for some keys or teams only; here it is one for every key that may call ${model}`;
+    notes.push({ kind: 'changed', where: `${TABLE}.aliases`, what: `alias ${alias}`, why });
+  }
   const keys = drafts.map((draft): ForeignKey => {
     const shadowed = [...ownOf(draft).keys()].filter((alias) => refused.has(alias));
     const list = shadowed.some((alias) => models.has(alias) || site.aliases.has(alias))

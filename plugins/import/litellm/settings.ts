@@ -31,7 +31,10 @@ export interface FoundSettings {
 /** Settings that are read here or by another function. */
 const READ = {
   router: new Set(['model_group_alias', 'fallbacks', 'default_fallbacks', 'routing_strategy', 'num_retries']),
-  litellm: new Set(['fallbacks', 'default_fallbacks', 'model_alias_map', 'num_retries']),
+  litellm: new Set([
+    ...['fallbacks', 'default_fallbacks', 'model_alias_map', 'num_retries'],
+    ...['cost_discount_config', 'cost_margin_config'],
+  ]),
   general: new Set(['allowed_ips', 'alerting']),
 };
 const OF_ITSELF = 'a setting of its own database or log';
@@ -55,6 +58,8 @@ const REASONS: Readonly<Record<string, string>> = {
     'a model has one list of fallbacks here, which are tried when its channels fail',
   'router_settings.timeout': 'a channel has its own `timeout`',
   'litellm_settings.request_timeout': 'a channel has its own `timeout`',
+  'litellm_settings.personal_key_model_access_from_teams':
+    'keys of users call the models of their own lists here, also those that no team of the user has: give them lists of models',
   'litellm_settings.max_budget':
     'a budget of the whole gateway sends an alert (`alerts.budget.gateway`), and refuses no calls',
   'litellm_settings.budget_duration':
@@ -82,7 +87,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const ELSE = 'there is no such setting; look for it in the README of the plugin that it is about';
 /** Settings that a decision is needed about, because calls would be answered otherwise. */
 const DECIDE =
-  /^(?:guardrails|general_settings\.(?:master_key|pass_through_endpoints)|litellm_settings\.(?:default_)?max_budget)/;
+  /^(?:guardrails|general_settings\.(?:master_key|pass_through_endpoints)|litellm_settings\.(?:(?:default_)?max_budget|personal_key_model_access_from_teams))/;
 
 /** Variables that name a service which has a section here. */
 const SMTP = [

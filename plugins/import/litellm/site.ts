@@ -4,7 +4,9 @@
  */
 import type { ForeignModel, Note } from '../inventory.ts';
 import { asObject, asTexts, type Row, textOf } from '../values.ts';
+import type { CostMap } from './cost-map.ts';
 import { type Deployment, type Deployments, type RecordedPrice, readDeployments } from './deployments.ts';
+import { marginsOf } from './margins.ts';
 import { PROVIDERS } from './providers.ts';
 import type { Published } from './published.ts';
 import { type FoundSettings, readSettings, type Settings } from './settings.ts';
@@ -18,6 +20,7 @@ export interface Site {
   readonly teamNames: ReadonlyMap<string, readonly string[]>;
   readonly recorded: ReadonlyMap<string, RecordedPrice>;
   readonly published: Published | undefined;
+  readonly costMap: CostMap | undefined;
 }
 
 /** What it becomes. */
@@ -32,12 +35,17 @@ export function readSite(site: Site): FoundSite {
   const { deployments, settings } = site;
   const { router, litellm } = settings;
   const strategy = textOf(router, 'routing_strategy') ?? 'simple-shuffle';
+  const margins = marginsOf(litellm);
   const upstreams = readDeployments(deployments, {
     ...site,
     variables: settings.variables,
+    margins,
     isWeighted: strategy === 'simple-shuffle',
   });
-  const notes: Note[] = [];
+  const notes = margins.unread.map((name): Note => {
+    const where = `litellm_settings.${name}`;
+    return { kind: 'decide', where, what: name, why: 'it cannot be read, and prices are without it' };
+  });
   const written = { ...asObject(litellm.model_alias_map), ...asObject(router.model_group_alias) };
   // Other names are for everybody, so what is behind them is, too.
   const common = new Set(upstreams.names.flatMap(({ name, team }) => (team === undefined ? name : [])));

@@ -8,7 +8,7 @@ import type { Database } from '../databases.ts';
 import type { ForeignDay, ForeignUsage } from '../inventory.ts';
 import { amountOf, asObject, numberOf, objectOf, type Row, textOf } from '../values.ts';
 import type { RecordedPrice } from './deployments.ts';
-import { isCost, priceOf } from './prices.ts';
+import { costsIn, priceOf } from './prices.ts';
 
 const CALLS = 'LiteLLM_SpendLogs';
 const DAYS = 'LiteLLM_DailyUserSpend';
@@ -136,13 +136,13 @@ function tokensOf(row: Row, metadata: Row): Readonly<Partial<Record<Rate, number
 /** The costs that a call was charged by. */
 function costsOf(metadata: Row): Row | undefined {
   const value = asObject(asObject(metadata.model_map_information).model_map_value);
-  const costs = Object.entries(value).filter(([field, cost]) => isCost(field) && typeof cost !== 'object');
-  return costs.length === 0 ? undefined : Object.fromEntries(costs);
+  const costs = costsIn(value);
+  return Object.keys(costs).length === 0 ? undefined : costs;
 }
 
 function textOfCosts(costs: Row): string {
   return Object.entries(costs)
-    .map(([field, cost]) => `${field} ${cost}`)
+    .map(([field, cost]) => `${field} ${typeof cost === 'object' ? JSON.stringify(cost) : cost}`)
     .join(', ');
 }
 
