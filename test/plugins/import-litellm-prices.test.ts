@@ -209,6 +209,7 @@ const MAP: Row = {
   },
   'groq/Llama-X': { litellm_provider: 'groq', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 },
   'together-ai-4.1b-8b': { litellm_provider: 'together_ai', input_cost_per_token: 2e-7, output_cost_per_token: 2e-7 },
+  'groq/speaker': { litellm_provider: 'groq', mode: 'audio_speech', input_cost_per_character: 5e-5 },
   'openai/nothing': { litellm_provider: 'openai', max_tokens: 5 },
 };
 
@@ -336,6 +337,27 @@ describe('a deployment of LiteLLM', () => {
     assert.equal(price('free'), true);
     for (const name of ['listed', 'half', 'unknown']) assert.match(notes(name).join(), /`--litellm-costs FILE`/, name);
     assert.match(notes('groq/*').join(), /decide: LiteLLM charges the models of a pattern by its cost map/);
+  });
+
+  it('of a pattern names the models whose list prices differ from the map', async () => {
+    const published: Published = ({ model }) =>
+      model === 'gpt-4o' ? { input: '2.5', cacheRead: '1.25', output: '9' } : undefined;
+    const { price, notes } = await imported({ 'openai/*': [{ model: 'openai/*' }] }, { published });
+    assert.equal(price('openai/*'), undefined);
+    assert.match(notes('openai/*').join(), /these cost something else, or have no list price: gpt-4o: write those/);
+    const alike: Published = () => ({ input: '2.5', cacheRead: '1.25', output: '10' });
+    const same = await imported({ 'openai/*': [{ model: 'openai/*' }] }, { published: alike });
+    assert.doesNotMatch(same.notes('openai/*').join(), /something else/);
+  });
+
+  it('with a cost per character alone is charged by the map, or what it states if nothing has a price', async () => {
+    const { price, notes } = await imported({
+      mapped: [{ model: 'groq/speaker', input_cost_per_character: 1e-5 }],
+      own: [{ model: 'openai/mine', input_cost_per_character: 1e-5 }],
+    });
+    assert.deepEqual(price('mapped'), { characters: '50' });
+    assert.deepEqual(price('own'), { characters: '10' });
+    assert.match(notes('own').join(), /decide: LiteLLM charges nothing for it/);
   });
 
   it('costs its price with the discount and the margin of its provider', async () => {

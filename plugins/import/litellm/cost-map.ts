@@ -10,6 +10,8 @@ import { asObject, type Row, textOf } from '../values.ts';
 export interface CostMap {
   /** The costs of a model of a provider, by all names that it may have there; undefined: the map does not have it. */
   of(provider: string, model: string): Row | undefined;
+  /** The models of a provider, as it names them, with their costs. */
+  models(provider: string): readonly (readonly [string, Row])[];
   /** The entry of a name, whichever provider it is of. */
   named(name: string): Row | undefined;
 }
@@ -45,6 +47,12 @@ export function costMapOf(entries: Row): CostMap | undefined {
   const named = (name: string): Row | undefined => byName.get(name) ?? byName.get(name.toLowerCase());
   return {
     named,
+    models: (provider) =>
+      Object.entries(entries).flatMap(([name, entry]) =>
+        textOf(asObject(entry), 'litellm_provider') !== provider
+          ? []
+          : [[name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name, asObject(entry)] as const],
+      ),
     of(provider, model) {
       let plain = model;
       while (plain.startsWith(`${provider}/`)) plain = plain.slice(provider.length + 1);

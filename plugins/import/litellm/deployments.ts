@@ -3,7 +3,7 @@
  * team that has deployments of its own. Facts: BerriAI/litellm 1.110.2, litellm/router.py, litellm/router_strategy/simple_shuffle.py (weights),
  * `get_order_filtered_deployments` in litellm/utils.py (order), litellm/types/router.py (fields).
  */
-import { type Decimal, inUnitsOf } from '../../../core/sdk.ts';
+import { type Decimal, inUnitsOf, starIn } from '../../../core/sdk.ts';
 import {
   type ForeignChannel,
   type ForeignGroup,
@@ -17,7 +17,7 @@ import { uniqueName } from '../names.ts';
 import { amountOf, asObject, asTexts, type Row, textOf } from '../values.ts';
 import type { CostMap } from './cost-map.ts';
 import { type Margins, withMargin } from './margins.ts';
-import { costsIn, decideTokens, decideUnits, type FoundPrice, isCost, priceOf, withInherited } from './prices.ts';
+import { costsIn, decideImages, decideTokens, type FoundPrice, isCost, priceOf, withInherited } from './prices.ts';
 import { PROVIDERS, type Provider, type SplitModel, splitModel } from './providers.ts';
 import type { Published } from './published.ts';
 
@@ -260,7 +260,7 @@ function targetsOf(deployment: Deployment, around: Surroundings, left: Note[]): 
   const order = Number(textOf(params, 'order') ?? textOf(info, 'order'));
   return publicNames(name, info, around).map((name) => {
     const found = chargedFor({ name, split, written, account, params, info, where, what }, around, left);
-    const listed = around.published?.({ vendor: account.vendor, url: account.url ?? '', model: split.upstream });
+    const listed = around.published?.(upstreamOf({ account, split }));
     return {
       where,
       public: name,
@@ -309,7 +309,7 @@ function chargedFor(deployment: Priced, around: Surroundings, left: Note[]): Cha
     for (const { field, why } of others) left.push({ kind, where: `${where}.${field}`, what, why });
     return { price, isFree };
   };
-  if (decideTokens(stated) || decideUnits(stated)) {
+  if (decideTokens(stated) || decideImages(stated)) {
     const found = priceOf({ ...withInherited(stated, behind ?? {}), mode: mode ?? behind?.mode }, of);
     const own = told(found, 'decide');
     if (split.name === 'together_ai' && found.price !== undefined) {
@@ -335,8 +335,21 @@ function chargedFor(deployment: Priced, around: Surroundings, left: Note[]): Cha
     });
     return { price: undefined, isFree: true };
   }
+  const isListed = around.published?.(upstreamOf(deployment)) !== undefined || around.recorded.has(deployment.name);
+  if (stated.input_cost_per_character !== undefined && !isListed) {
+    const why = 'LiteLLM charges nothing for it, because its cost map does not have it; here it costs what it states';
+    left.push({ kind: 'decide', where, what, why });
+    return priceOf(stated, of);
+  }
   return unstatedPrice(deployment, around, left);
 }
+
+/** What a list price is looked up by. */
+const upstreamOf = ({ account, split }: Pick<Priced, 'account' | 'split'>): Parameters<Published>[0] => ({
+  vendor: account.vendor,
+  url: account.url ?? '',
+  model: split.upstream,
+});
 
 /** The entry of the cost map for the model behind a deployment. */
 function costsBehind({ split, written, params, info }: Priced, costMap: CostMap | undefined): Row | undefined {
@@ -368,7 +381,7 @@ const GIVE_MAP = 'Pass the cost map with `--litellm-costs FILE` to charge the sa
 
 /** The price of a deployment that states no costs, of which the cost map is not known. */
 function unstatedPrice(deployment: Priced, around: Surroundings, left: Note[]): Charged {
-  const { name, split, account, params, info, where, what } = deployment;
+  const { name, split, params, info, where, what } = deployment;
   const { published, costMap } = around;
   const note = (kind: Note['kind'], why: string): void => {
     left.push({ kind, where, what, why });
@@ -390,10 +403,10 @@ function unstatedPrice(deployment: Priced, around: Surroundings, left: Note[]): 
   }
   if (published === undefined) return { price: undefined, isFree: false };
   if (name.includes('*')) {
-    note('decide', 'LiteLLM charges the models of a pattern by its cost map; each of them costs its list price here');
+    note('decide', patternNote(deployment, around));
     return { price: undefined, isFree: false };
   }
-  const own = published({ vendor: account.vendor, url: account.url ?? '', model: split.upstream });
+  const own = published(upstreamOf(deployment));
   const isOwn = own !== undefined && base === undefined;
   const listed = isOwn ? undefined : listedFor(deployment, around)?.price;
   const why =
@@ -408,6 +421,32 @@ function unstatedPrice(deployment: Priced, around: Surroundings, left: Note[]): 
       `${why}; no list price is known here: unless another deployment of the name has a price, its calls are refused until it has one, or is \`free: true\`${hint}`,
     );
   return { price: listed, isFree: false };
+}
+
+/** Names that a note lists. */
+const MOST_NAMES = 20;
+/** Rates that two prices are compared by, each with the one that it has if it is not there. */
+const COMPARED = { input: undefined, cacheRead: 'input', cacheWrite: 'input', output: undefined } as const;
+
+/** What the models of a pattern cost. */
+function patternNote({ split, account }: Priced, { published, costMap }: Surroundings): string {
+  const usual = 'LiteLLM charges the models of a pattern by its cost map; each of them costs its list price here';
+  if (costMap === undefined) return `${usual}. ${GIVE_MAP}, or tell which differ`;
+  const others = costMap.models(split.name).flatMap(([model, costs]) => {
+    const there = priceOf(costs, { provider: split.name, model }).price;
+    if (there?.input === undefined || starIn(split.upstream, model) === undefined) return [];
+    const here = published!({ ...upstreamOf({ split, account }), model });
+    const rateOf = (price: ForeignPrice | undefined, rate: keyof typeof COMPARED) =>
+      Number(price?.[rate] ?? price?.[COMPARED[rate] ?? rate] ?? Number.NaN);
+    const isAlike = (Object.keys(COMPARED) as (keyof typeof COMPARED)[]).every(
+      (rate) => rateOf(there, rate) === rateOf(here, rate),
+    );
+    return isAlike ? [] : [model];
+  });
+  if (others.length === 0) return usual;
+  const named = others.slice(0, MOST_NAMES).join(', ');
+  const more = others.length > MOST_NAMES ? ` and ${others.length - MOST_NAMES} more` : '';
+  return `${usual}. By the map, these cost something else, or have no list price: ${named}${more}: write those that are used as models of their own`;
 }
 
 /** The list price of the model behind a deployment, at its provider. */

@@ -54,12 +54,8 @@ const OTHER_BASES: ReadonlySet<string> = new Set([
   ...['cost_per_second', 'input_cost_per_second', 'output_cost_per_second'],
   ...['input_cost_per_query', 'input_cost_per_text_message', 'tiered_pricing'],
 ]);
-/** Costs that charge other calls than those of tokens, whatever the cost map has. */
-const UNITS: ReadonlySet<string> = new Set([
-  'output_cost_per_image',
-  'input_cost_per_image',
-  'input_cost_per_character',
-]);
+/** Costs by which images are charged, whatever the cost map has. */
+const OF_IMAGES: ReadonlySet<string> = new Set(['output_cost_per_image', 'input_cost_per_image']);
 /** Providers whose calculators there know no service tiers: calls of any cost the usual price. */
 const WITHOUT_SERVICES: ReadonlySet<string> = new Set([
   ...['fireworks_ai', 'dashscope', 'qwencloud', 'qwen_ai_platform', 'deepseek', 'perplexity', 'tencent', 'xai'],
@@ -117,9 +113,9 @@ export function decideTokens(costs: Row): boolean {
   return Object.keys(costs).some((field) => OTHER_BASES.has(field) || (/cost_per/.test(field) && /token/.test(field)));
 }
 
-/** Whether LiteLLM charges images or characters by these costs of a deployment. */
-export function decideUnits(costs: Row): boolean {
-  return Object.keys(costs).some((field) => UNITS.has(field));
+/** Whether LiteLLM charges images by these costs of a deployment. */
+export function decideImages(costs: Row): boolean {
+  return Object.keys(costs).some((field) => OF_IMAGES.has(field));
 }
 
 /** Cache costs that a deployment with a cost of input has from the model behind it. */

@@ -48,7 +48,8 @@ export async function recordedPrices(database: Database): Promise<ReadonlyMap<st
     const information = metadata.model_map_information;
     if (information === undefined || information === null) continue;
     const costs = costsOf(metadata);
-    const price = costs && priceOf(costs);
+    const of = { provider: textOf(row, 'custom_llm_provider'), model: textOf(row, 'model') };
+    const price = costs && priceOf(costs, of);
     const isFree = amountOf(row.spend)?.digits === 0n && Number(row.total_tokens) > 0;
     if (price?.price !== undefined && !price.isFree) found.set(name, { price: price.price });
     else if (isFree) found.set(name, { price: undefined });
@@ -121,6 +122,7 @@ function tokensOf(row: Row, metadata: Row): Readonly<Partial<Record<Rate, number
     cacheWrite: written === undefined ? undefined : written - long,
     cacheWriteLong: long,
     inputAudio: numberOf(input, 'audio_tokens'),
+    inputImage: numberOf(input, 'image_tokens'),
     reasoning: numberOf(output, 'reasoning_tokens'),
     outputAudio: numberOf(output, 'audio_tokens'),
     outputImage: numberOf(output, 'image_tokens'),
@@ -156,7 +158,6 @@ function reasonOf(row: Row, metadata: Row): string | undefined {
   if (textOf(row, 'cache_hit')?.toLowerCase() === 'true') return 'LiteLLM answered it from its cache';
   if (!BY_TOKENS.test(textOf(row, 'call_type') ?? '')) return `a call of the kind ${textOf(row, 'call_type') ?? '?'}`;
   if (tier !== undefined && tier !== 'default' && tier !== 'auto') return `service tier ${tier}`;
-  if (['discount_amount', 'margin_total_amount'].some(isSet)) return 'LiteLLM charged it with a margin or discount';
   if (['tool_usage_cost', 'guardrail_cost'].some(isSet)) return 'it has costs of tools or guardrails';
   return undefined;
 }
