@@ -143,11 +143,10 @@ describe('costs of LiteLLM', () => {
 
   it('of images are those of their tokens, or of each image, but not both', () => {
     const tokens = { input_cost_per_token: 1e-6, output_cost_per_image_token: 3e-5 };
-    assert.deepEqual(priceText({ ...tokens, output_cost_per_image: 0.04 }), {
-      input: '1',
-      outputImage: '30',
-      output: '30',
-    });
+    const both = { mode: 'image_generation', ...tokens, output_cost_per_image: 0.04 };
+    assert.deepEqual(priceText(both, { provider: 'gemini' }), { input: '1', outputImage: '30', output: '30' });
+    assert.deepEqual(priceText(both, { provider: 'tencent' }), { perImage: '0.04' });
+    assert.deepEqual(priceText({ output_cost_per_image: 0.04 }, { provider: 'xai' }), { perImage: '0.04' });
     assert.deepEqual(priceText({ output_cost_per_image: 0.04, input_cost_per_image: 0.03 }), { perImage: '0.03' });
     assert.deepEqual(othersOf({ mode: 'chat', input_cost_per_token: 1e-6, input_cost_per_image: 0.03 }), [
       'input_cost_per_image',
@@ -163,6 +162,14 @@ describe('costs of LiteLLM', () => {
     assert.deepEqual(othersOf({ input_cost_per_second: 0.01 }), ['input_cost_per_second']);
     const both = { input_cost_per_second: 0.01, input_cost_per_token: 1e-6 };
     assert.deepEqual(priceText(both), { input: '1', output: '0' }, 'tokens are not charged by their time, too');
+    assert.deepEqual(othersOf({ ...both, mode: 'audio_transcription' }), ['input_cost_per_second']);
+  });
+
+  it('of speech are those of characters, and tokens of a text cannot be said', () => {
+    const costs = { mode: 'audio_speech', input_cost_per_token: 6e-7, output_cost_per_audio_token: 1.2e-5 };
+    assert.equal(priceText(costs), undefined);
+    assert.deepEqual(othersOf(costs), ['input_cost_per_token']);
+    assert.deepEqual(priceText({ ...costs, input_cost_per_character: 1.5e-5 }), { characters: '15' });
   });
 
   it('of batches are none of calls, and searches have one price', () => {
@@ -209,6 +216,7 @@ const MAP: Row = {
   },
   'groq/Llama-X': { litellm_provider: 'groq', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 },
   'together-ai-4.1b-8b': { litellm_provider: 'together_ai', input_cost_per_token: 2e-7, output_cost_per_token: 2e-7 },
+  'openai/pixels': { litellm_provider: 'openai', mode: 'image_generation', input_cost_per_pixel: 1e-8 },
   'groq/speaker': { litellm_provider: 'groq', mode: 'audio_speech', input_cost_per_character: 5e-5 },
   'openai/nothing': { litellm_provider: 'openai', max_tokens: 5 },
 };
@@ -287,6 +295,7 @@ describe('a deployment of LiteLLM', () => {
       proxied: [{ model: 'litellm_proxy/gpt-4o' }],
       local: [{ model: 'hosted_vllm/gpt-4o' }],
       unpriced: [{ model: 'openai/nothing' }],
+      pixels: [{ model: 'openai/pixels' }],
       missing: [{ model: 'openai/unheard-of' }],
     });
     for (const name of ['named', 'based', 'own', 'proxied']) assert.deepEqual(price(name), GPT_4O, name);
@@ -294,6 +303,8 @@ describe('a deployment of LiteLLM', () => {
     assert.equal(price('local'), true);
     assert.equal(price('unpriced'), true);
     assert.match(notes('unpriced').join(), /^decide: the cost map has no price for it: its calls cost nothing/);
+    assert.equal(price('pixels'), undefined, 'what cannot be said is not free');
+    assert.match(notes('pixels').join(), /decide: a price here cannot say its costs/);
     assert.equal(price('missing'), undefined);
   });
 

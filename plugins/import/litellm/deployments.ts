@@ -325,8 +325,15 @@ function chargedFor(deployment: Priced, around: Surroundings, left: Note[]): Cha
     left.push({ kind: 'changed', where, what, why });
   }
   if (behind !== undefined) {
-    const found = told(priceOf({ ...behind, mode: mode ?? behind.mode }, of), 'left');
-    if (found.price !== undefined) return found;
+    const found = priceOf({ ...behind, mode: mode ?? behind.mode }, of);
+    const own = told(found, 'left');
+    if (own.price !== undefined) return own;
+    if (found.others.length > 0) {
+      const why =
+        'a price here cannot say its costs: it has the list price, if one is known here, otherwise its calls are refused until it has a price';
+      left.push({ kind: 'decide', where, what, why });
+      return own;
+    }
     left.push({
       kind: 'decide',
       where,

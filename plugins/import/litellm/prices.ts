@@ -66,6 +66,8 @@ const RATES_OF: Readonly<Record<string, readonly Rate[]>> = {
 };
 /** Without a cost for it, Fireworks reads from its cache at half the price. */
 const FIREWORKS_CACHE: Decimal = { digits: 5n, scale: 1 };
+/** Providers that report the tokens of images. */
+const REPORT_IMAGES: ReadonlySet<string> = new Set(['gemini', 'openai', 'azure']);
 /** Words of Anthropic's answers with a factor of their own. */
 const FACTORS = ['fast', 'us'];
 const NO_SUCH_COST = 'prices here cannot have this cost: calls are not charged for it';
@@ -278,15 +280,32 @@ function unitsOf(
       others.push({ field: 'input_cost_per_second', why });
     }
   }
+  if (seconds !== undefined && price.perSecond === undefined && mode === 'audio_transcription' && isPositive(seconds)) {
+    const why =
+      'answers that report no tokens are charged by the second there; here they are charged by their tokens alone';
+    others.push({ field: 'input_cost_per_second', why });
+  }
   const characters = take('input_cost_per_character');
   if (characters !== undefined) price.characters = decimalText(product(characters, MILLION));
+  if (mode === 'audio_speech' && levels.size > 0) {
+    if (characters === undefined) {
+      const why =
+        'LiteLLM counts the tokens of a text that is spoken; here speech is charged per character, so write a price with `characters`';
+      others.push({ field: 'input_cost_per_token', why });
+    }
+    levels.clear();
+  }
   const isOfImages = mode === undefined || mode.startsWith('image_');
   const ofInput = isOfImages ? take('input_cost_per_image') : undefined;
   const perImage = ofInput ?? take('output_cost_per_image');
   left.delete('output_cost_per_image');
-  // Images with tokens are charged by these alone.
-  const isByTokens = isPositive(outputImage) || (model.includes('gpt-image') && levels.size > 0) || provider === 'xai';
-  if (perImage !== undefined && !isByTokens) price.perImage = decimalText(perImage);
+  // Of both, its calculators of these providers charge the tokens, which their answers report; all others charge each image.
+  const isByTokens =
+    (isPositive(outputImage) || (model.includes('gpt-image') && levels.size > 0)) && REPORT_IMAGES.has(provider ?? '');
+  if (perImage !== undefined && !isByTokens) {
+    price.perImage = decimalText(perImage);
+    if (mode?.startsWith('image_') === true) levels.clear();
+  }
   // A cost of zero adds nothing.
   for (const [field, cost] of left) if (cost.digits !== 0n) others.push({ field, why: NO_SUCH_COST });
   return price;
