@@ -172,6 +172,18 @@ describe('costs of LiteLLM', () => {
     assert.deepEqual(priceText({ ...costs, input_cost_per_character: 1.5e-5 }), { characters: '15' });
   });
 
+  it('before 1.103 are nothing for cached tokens and audio that state none, except where a provider charges all input', () => {
+    const costs = { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 };
+    const nothing = { cacheRead: '0', cacheWrite: '0', cacheWriteLong: '0', inputAudio: '0' };
+    assert.deepEqual(priceText(costs, { provider: 'openai', isEarly: true }), { input: '1', ...nothing, output: '2' });
+    const cached = { ...costs, cache_creation_input_token_cost: 5e-6 };
+    assert.deepEqual(priceText(cached, { isEarly: true }), { input: '1', ...nothing, cacheWrite: '5', output: '2' });
+    assert.deepEqual(priceText(costs, { provider: 'fireworks_ai', isEarly: true }), { input: '1', output: '2' });
+    const read = { ...costs, cache_read_input_token_cost: 1e-7 };
+    assert.deepEqual(priceText(read, { provider: 'perplexity', isEarly: true }), { input: '1', output: '2' });
+    assert.deepEqual(priceText(read, { provider: 'perplexity' }), { input: '1', cacheRead: '0.1', output: '2' });
+  });
+
   it('of batches are none of calls, and searches have one price', () => {
     const costs = { input_cost_per_token: 1e-6, input_cost_per_token_batches: 5e-7 };
     const sizes = { search_context_size_low: 0.01, search_context_size_medium: 0.01 };

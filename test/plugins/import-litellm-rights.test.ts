@@ -487,6 +487,22 @@ describe('deployments of LiteLLM', () => {
 });
 
 describe('a database of LiteLLM', () => {
+  it('charges nothing for cached tokens without a cost if its migrations end before version 1.103', async () => {
+    const cacheRead = async (...migrations: readonly string[]) => {
+      const inventory = await inventoryOf({
+        LiteLLM_ProxyModelTable: [modelRow('m')],
+        _prisma_migrations: migrations.map((migration_name) => ({ id: migration_name, migration_name })),
+      });
+      return inventory.models.get('m')!.price!.cacheRead;
+    };
+    assert.equal(await cacheRead('20260910000000_skills_on_object_permission'), '0');
+    assert.equal(
+      await cacheRead('20260910000000_skills_on_object_permission', '20260913000000_add_tpd_limit'),
+      undefined,
+    );
+    assert.equal(await cacheRead(), undefined, 'a database without migrations counts as a later version');
+  });
+
   it('has no table, column or option with content that is neither taken over nor named', async () => {
     const inventory = await inventoryOf({
       LiteLLM_VerificationToken: [keyRow('k', { metadata: { tags: ['a'], later_member: 1 }, later_column: 'x' })],

@@ -94,6 +94,7 @@ async function read(
     });
 
   const teamAliases = aliasesOfTeams(teams, await rowsOf('ModelTable'));
+  const early = await isEarly(database);
   const site = readSite({
     deployments: [...file.deployments, ...deploymentsOf(await rowsOf('ProxyModelTable'), openBox, notes)],
     settings: mergedSettings(
@@ -103,9 +104,10 @@ async function read(
     credentials: new Map([...file.credentials, ...credentialsOf(await rowsOf('CredentialsTable'), openBox, notes)]),
     teams: teamNames,
     teamNames: internalNames(teamAliases),
-    recorded: await recordedPrices(database),
+    recorded: await recordedPrices(database, early),
     published,
     costMap,
+    isEarly: early,
   });
 
   const tables = {
@@ -143,6 +145,15 @@ async function read(
       ],
     },
   };
+}
+
+/** The first migration of LiteLLM 1.103. */
+const MIGRATION = '20260913000000_add_tpd_limit';
+
+/** Whether the migrations say that it is LiteLLM before 1.103. */
+async function isEarly(database: Database): Promise<boolean> {
+  const names = ((await database.rows('_prisma_migrations')) ?? []).map((row) => textOf(row, 'migration_name') ?? '');
+  return names.length > 0 && !names.includes(MIGRATION);
 }
 
 /** Models in the database, decrypted. Those whose key does not fit are left; without any key, LiteLLM encrypts nothing. */

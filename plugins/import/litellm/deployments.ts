@@ -111,6 +111,8 @@ export interface Surroundings {
   /** What deployments without costs of their own are charged by; undefined: the operator has not given it. */
   readonly costMap?: CostMap | undefined;
   readonly margins: Margins;
+  /** It is LiteLLM before 1.103, which charges nothing for cached tokens without a cost of their own. */
+  readonly isEarly?: boolean | undefined;
 }
 
 /** A name that clients send, and who may. */
@@ -304,7 +306,7 @@ function chargedFor(deployment: Priced, around: Surroundings, left: Note[]): Cha
   const stated = costsIn({ ...info, ...params });
   const mode = textOf(info, 'mode');
   const behind = costsBehind(deployment, around.costMap);
-  const of = { provider: split.name, model: split.upstream };
+  const of = { provider: split.name, model: split.upstream, isEarly: around.isEarly };
   const told = ({ price, isFree, others }: FoundPrice, kind: 'decide' | 'left'): Charged => {
     for (const { field, why } of others) left.push({ kind, where: `${where}.${field}`, what, why });
     return { price, isFree };

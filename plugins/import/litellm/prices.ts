@@ -64,6 +64,12 @@ const WITHOUT_SERVICES: ReadonlySet<string> = new Set([
 const RATES_OF: Readonly<Record<string, readonly Rate[]>> = {
   perplexity: ['input', 'cacheRead', 'output', 'reasoning'],
 };
+/** The rates that cost nothing before LiteLLM 1.103 if they are not named; later, they are those of input. */
+const EARLY_NOTHING: Rates = { cacheRead: ZERO, cacheWrite: ZERO, cacheWriteLong: ZERO, inputAudio: ZERO };
+/** Providers whose calculators did not do so. */
+const EARLY_EXCEPT: ReadonlySet<string> = new Set([
+  ...['fireworks_ai', 'perplexity', 'dashscope', 'qwencloud', 'qwen_ai_platform'],
+]);
 /** Without a cost for it, Fireworks reads from its cache at half the price. */
 const FIREWORKS_CACHE: Decimal = { digits: 5n, scale: 1 };
 /** Providers that report the tokens of images. */
@@ -94,6 +100,8 @@ export interface CostsOf {
   readonly provider?: string | undefined;
   /** The upstream model. */
   readonly model?: string | undefined;
+  /** It is LiteLLM before 1.103. */
+  readonly isEarly?: boolean | undefined;
 }
 
 type Rates = Readonly<Partial<Record<Rate, Decimal>>>;
@@ -167,7 +175,10 @@ export function priceOf(fields: Row, of: CostsOf = {}): FoundPrice {
     else {
       const { input, cacheRead, cacheWrite, cacheWriteLong, output, reasoning, ...media } = levels.get(0) ?? {};
       levels.clear();
-      for (const [above, rates] of table) levels.set(above, above === 0 ? { ...media, ...rates } : rates);
+      for (const [above, rates] of table) {
+        const long = of.isEarly === true && rates.cacheWrite !== undefined ? { cacheWriteLong: rates.cacheWrite } : {};
+        levels.set(above, { ...(above === 0 && media), ...rates, ...long });
+      }
       // With such a table, its service tiers change nothing.
       services.clear();
     }
@@ -201,19 +212,21 @@ export function priceOf(fields: Row, of: CostsOf = {}): FoundPrice {
 }
 
 /** Whether it reads the cost of a rate there. */
-function isRead(rate: Rate, { provider }: CostsOf, isAbove: boolean, isOfService: boolean): boolean {
+function isRead(rate: Rate, { provider, isEarly }: CostsOf, isAbove: boolean, isOfService: boolean): boolean {
   // Its calculator for xAI charges every token of an answer as text.
   if (provider === 'xai' && ['reasoning', 'outputAudio', 'outputImage'].includes(rate)) return false;
+  if (isEarly === true && provider === 'perplexity' && rate === 'cacheRead') return false;
   const known = RATES_OF[provider ?? ''];
   if (known !== undefined) return known.includes(rate) && !isAbove;
   return (!isAbove || TIERED.has(rate)) && (!isOfService || OF_SERVICES.has(rate));
 }
 
 /** The usual rates, with those that it assumes. What it does not name costs nothing there; here it would cost as much as its parent. */
-function completed({ input = ZERO, output = ZERO, ...others }: Rates, { provider }: CostsOf): Rates {
-  const isHalf = provider === 'fireworks_ai' && others.cacheRead === undefined && input.digits > 0n;
+function completed({ input = ZERO, output = ZERO, ...others }: Rates, { provider, isEarly }: CostsOf): Rates {
+  const isHalf = isEarly !== true && provider === 'fireworks_ai' && others.cacheRead === undefined && input.digits > 0n;
   return {
     input,
+    ...(isEarly === true && !EARLY_EXCEPT.has(provider ?? '') && EARLY_NOTHING),
     ...others,
     ...(isHalf && { cacheRead: product(input, FIREWORKS_CACHE) }),
     // An answer of images alone has no other cost.

@@ -21,6 +21,8 @@ export interface Site {
   readonly recorded: ReadonlyMap<string, RecordedPrice>;
   readonly published: Published | undefined;
   readonly costMap: CostMap | undefined;
+  /** It is LiteLLM before 1.103. */
+  readonly isEarly?: boolean;
 }
 
 /** What it becomes. */

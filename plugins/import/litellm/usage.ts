@@ -38,8 +38,8 @@ export async function* usageOf(database: Database, perUnit: number, most: number
   }
 }
 
-/** What recorded calls say about prices: the newest of each model. */
-export async function recordedPrices(database: Database): Promise<ReadonlyMap<string, RecordedPrice>> {
+/** What recorded calls say about prices: the newest of each model. `isEarly`: it is LiteLLM before 1.103. */
+export async function recordedPrices(database: Database, isEarly = false): Promise<ReadonlyMap<string, RecordedPrice>> {
   const found = new Map<string, RecordedPrice>();
   for await (const row of database.each(CALLS, { by: 'startTime', newest: MOST_CALLS })) {
     const name = modelOf(row);
@@ -48,7 +48,7 @@ export async function recordedPrices(database: Database): Promise<ReadonlyMap<st
     const information = metadata.model_map_information;
     if (information === undefined || information === null) continue;
     const costs = costsOf(metadata);
-    const of = { provider: textOf(row, 'custom_llm_provider'), model: textOf(row, 'model') };
+    const of = { provider: textOf(row, 'custom_llm_provider'), model: textOf(row, 'model'), isEarly };
     const price = costs && priceOf(costs, of);
     const isFree = amountOf(row.spend)?.digits === 0n && Number(row.total_tokens) > 0;
     if (price?.price !== undefined && !price.isFree) found.set(name, { price: price.price });
