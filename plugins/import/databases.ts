@@ -8,6 +8,8 @@ export interface EachOptions {
   readonly newest?: number;
   /** The column to order by instead of the ids. */
   readonly by?: string;
+  /** The columns to read, of those that the table has; the ids are read, too. Default: all. */
+  readonly only?: readonly string[];
   /** Nothing of the table is taken over by this: `unread` still has it. */
   readonly isLook?: boolean;
 }

@@ -328,6 +328,10 @@ export interface ForeignDay {
   readonly input: number;
   readonly output: number;
   readonly charged: bigint;
+  /** For how many quota units there one currency unit is counted: a decimal text. Undefined: amounts there are in currency. */
+  readonly unit?: string | undefined;
+  /** The number there now, if it was changed since this day was imported. */
+  readonly unitNow?: string | undefined;
 }
 
 /** Another gateway, open for reading, in one snapshot. */
@@ -340,7 +344,7 @@ export interface Source {
   inventory(): Promise<Inventory>;
   /** Recorded calls, the newest first. */
   usage(most: number): AsyncIterable<ForeignUsage>;
-  /** Sums of recorded calls, in order of days. */
-  history(): AsyncIterable<ForeignDay>;
+  /** Sums of recorded calls, in order of days. `unitOf`: the `unit` that a day was imported with, which is kept. */
+  history(unitOf?: (dayMs: number) => string | undefined): AsyncIterable<ForeignDay>;
   close(): Promise<void>;
 }

@@ -164,6 +164,19 @@ for (const { name, skip, make } of KINDS) {
       );
     });
 
+    it('reads only the columns that are asked for, the ids, and those that the order needs', async () => {
+      const things = await all(database, 'things', { only: ['group', 'none', 'big'] });
+      assert.deepEqual(
+        things.map((row) => Object.keys(row).sort().join(' ')),
+        Array.from({ length: 3 }, () => 'big group id'),
+      );
+      const named = await all(database, 'named', { only: ['n'] });
+      assert.equal(named.length, MANY);
+      assert.deepEqual(Object.keys(named.at(-1)!).sort(), ['n', 'name']);
+      assert.equal((await all(database, 'named', { only: ['none'], by: 'n' })).length, MANY);
+      assert.equal((await all(database, 'bare', { only: ['none'] })).length, MANY);
+    });
+
     it('can be asked something else between two rows', async () => {
       let rows = 0;
       for await (const row of database.each('named')) {

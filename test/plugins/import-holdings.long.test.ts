@@ -134,8 +134,10 @@ class Door {
       source,
       (user) => this.accounts.get(user),
       (key) => this.keys.get(key),
+      (date) => this.seen.get(date),
     )) {
       assert.equal(await host.store.atomic(day.steps), undefined, day.name);
+      if (day.seen !== undefined) this.seen.set(day.id, day.seen);
       written.push(day);
     }
     await source.close();
@@ -636,6 +638,57 @@ describe('the usage of days', () => {
       [`${date(400)} 1 0 m: 1 calls, 77 0, 7`],
     );
     assert.equal(shown.filter((line) => line.startsWith(date(2))).length, 2);
+  });
+
+  it('keeps days at the QuotaPerUnit that they were imported with, and names one that goes on', async () => {
+    const own = await door({ logs: CALLS, options: [{ key: 'QuotaPerUnit', value: '500000' }] });
+    await own.days();
+    changeSqlite(own.file, "UPDATE options SET value = '250000' WHERE key = 'QuotaPerUnit'");
+    assert.deepEqual(await own.days(), []);
+    assert.deepEqual(await sums(own), expected(own, CALLS));
+    changeSqlite(
+      own.file,
+      `INSERT INTO logs (id, user_id, token_id, model_name, created_at, quota, type) VALUES
+        (10, 2, 3, 'm', ${TODAY_S + 3}, 100, 2), (11, 2, 3, 'm', ${AGO(1)}, 100, 2)`,
+    );
+    const days = await own.days();
+    assert.deepEqual(
+      days.map(({ to }) => to),
+      ['1 calls, 200 quota', '2 calls, 129 quota'],
+    );
+    assert.deepEqual(
+      days.map(({ notes }) => notes?.find(({ why }) => why.startsWith('QuotaPerUnit'))?.why),
+      [
+        undefined,
+        'QuotaPerUnit is 250000 there now, and was 500000 when the day was imported: all of its calls are counted at 500000',
+      ],
+    );
+  });
+
+  it('reads numbers in texts and fractions, and counts what is no number, or below zero, as nothing', async () => {
+    const own = await door({
+      logs: [
+        { ...call(1, 1, 1, 'm', AGO(2), 5), type: ' 2.0 ' },
+        { ...call(2, 1, 1, 'm', AGO(2), 7), prompt_tokens: '3.9', completion_tokens: 'many' },
+        { ...call(3, 1, 1, ' m ', AGO(2), 0), quota: -8, prompt_tokens: -1 },
+        { ...call(4, 1, 1, 'm', AGO(2), 11), type: '2x' },
+        { ...call(5, 1, 1, 'm', AGO(1), 0), quota: '9007199254740991' },
+        { ...call(6, 1, 1, 'm', AGO(1), 0), quota: '9007199254740991.0', created_at: `${AGO(1)}.5` },
+      ],
+    });
+    const found: string[] = [];
+    const source = await own.open();
+    for await (const { user, model, calls, input, output, charged } of source.history())
+      found.push([user, model, calls, input, output, charged / MICRO].join(' '));
+    assert.deepEqual(found, ['1 m 3 53 5 12', '1 m 2 0 0 18014398509481982']);
+    await source.close();
+    changeSqlite(own.file, `UPDATE logs SET quota = '9007199254740992' WHERE id = 5`);
+    const other = await own.open();
+    await assert.rejects(
+      other.history()[Symbol.asyncIterator]().next(),
+      /logs, id 5, quota: "9007199254740992" is not/,
+    );
+    await other.close();
   });
 
   it('finds keys of one-api by their names', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { createDaySums } from '../../plugins/import/day-sums.ts';
 import { marked, Packed, Texts, viewed } from '../../plugins/import/packed.ts';
 import { readImports } from '../../plugins/import/tables.ts';
 import { inventoryOf } from './import-tables.ts';
@@ -53,6 +54,65 @@ describe('an import of very many keys', () => {
     imports.note('key', '7', { name: 'other', ownId: 7, seen: { name: 'ключ' }, revision: 1 });
     assert.deepEqual(imports.find('key', '7'), { name: 'other', ownId: 7, seen: { name: 'ключ' }, revision: 1 });
     assert.equal(imports.find('key', '19999')?.seen?.name, 'key 20000');
+  });
+});
+
+describe('sums of days', () => {
+  const sum = (user: string, key: string, amount: bigint) => ({
+    ...{ user, key, model: 'm', calls: 1, input: 2, output: 3 },
+    amount,
+  });
+
+  it('keep no group in the heap', async () => {
+    const sums = await createDaySums();
+    const before = living();
+    for (let i = 0; i < KEYS; i++) sums.add((i * 7) % 100, sum(`user ${i}`, `${i}`.padStart(64, 'k'), 1n));
+    const bytes = living() - before;
+    assert.ok(bytes < KEYS * 10, `${bytes / KEYS} bytes for a group`);
+    const days = await sums.days();
+    assert.equal(days.length, 100);
+    assert.equal(
+      days.reduce((count, day) => count + sums.of(day).length, 0),
+      KEYS,
+    );
+    sums.close();
+  });
+
+  it('are added up whatever the order, exactly, and by day', async () => {
+    const sums = await createDaySums();
+    for (const [day, amount] of [
+      [86_400, 2n ** 53n],
+      [-86_400, 5n],
+      [86_400, 2n ** 53n + 1n],
+    ] as const)
+      sums.add(day, sum('ann', 'k', amount));
+    sums.add(86_400, sum('ann', '', 7n));
+    assert.deepEqual(await sums.days(), [-86_400, 86_400]);
+    assert.deepEqual(sums.of(86_400), [
+      sum('ann', '', 7n),
+      { ...sum('ann', 'k', 2n ** 54n + 1n), calls: 2, input: 4, output: 6 },
+    ]);
+    assert.deepEqual(sums.of(0), []);
+    sums.close();
+  });
+
+  it('find keys by their names, and none by a name of several', async () => {
+    async function* names(): AsyncGenerator<readonly [string, string]> {
+      yield* [
+        ['id 1', 'one'] as const,
+        ['laptop', 'one'] as const,
+        ['id 2', 'two'] as const,
+        ['laptop', 'two'] as const,
+      ];
+      yield ['server', 'two'];
+    }
+    const sums = await createDaySums(names());
+    for (const name of ['id 1', 'laptop', 'server', 'id 2', 'unknown', '']) sums.add(0, sum('ann', name, 1n));
+    assert.deepEqual(
+      sums.of(0).map(({ key, amount }) => `${key} ${amount}`),
+      [' 3', 'one 1', 'two 2'],
+    );
+    sums.close();
   });
 });
 

@@ -48,8 +48,8 @@ export async function openMysql(address: string): Promise<Database> {
       );
       return { all: await described.columnsOf(table), key: key.map(({ name }) => name) };
     },
-    select: async (table, tail, values) =>
-      (await ask<Record<string, unknown>>(`SELECT * FROM ${quote(table)} ${tail}`, values)).map(rowOf),
+    select: async (table, columns, tail, values) =>
+      (await ask<Record<string, unknown>>(`SELECT ${columns} FROM ${quote(table)} ${tail}`, values)).map(rowOf),
     close: () => connected.end(),
   });
 }

@@ -58,9 +58,9 @@ export async function openPostgres(url: string): Promise<Database> {
       );
       return { all: await described.columnsOf(table), key: key.map(({ name }) => name) };
     },
-    async select(table, tail, values) {
+    async select(table, columns, tail, values) {
       let n = 0;
-      return ask(`SELECT * FROM ${quote(table)} ${tail.replace(/\?/g, () => `$${++n}`)}`, values);
+      return ask(`SELECT ${columns} FROM ${quote(table)} ${tail.replace(/\?/g, () => `$${++n}`)}`, values);
     },
     close: () => client.end(),
   });

@@ -23,6 +23,18 @@ function sqlite(): typeof BetterSqlite3 {
   return createRequire(import.meta.url)(isOld ? 'better-sqlite3' : 'better-sqlite3-13') as typeof BetterSqlite3;
 }
 
+/** Kilobytes of a temporary file that are kept in memory. */
+const CACHED_KB = 4_000;
+
+/** A file of this process for what does not fit in memory: it has no name, and is removed when it is closed, even if this process is killed. */
+export function openTemporary(): BetterSqlite3.Database {
+  const Sqlite = sqlite();
+  const db = new Sqlite('');
+  // Nothing of it is needed after a crash.
+  db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${CACHED_KB}`);
+  return db;
+}
+
 /** The tables of a file, in one snapshot. */
 export async function openSqlite(file: string): Promise<Database> {
   if (!existsSync(file)) throw new Error(`there is no file ${file}`);
@@ -66,10 +78,10 @@ export async function openSqlite(file: string): Promise<Database> {
       const key = rows.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
       return { all: rows.map(({ name }) => name), key: key.map(({ name }) => name) };
     },
-    select: async (table, tail, values) =>
+    select: async (table, columns, tail, values) =>
       (
         db
-          .prepare(`SELECT * FROM ${quote(table)} ${tail}`)
+          .prepare(`SELECT ${columns} FROM ${quote(table)} ${tail}`)
           .safeIntegers()
           .all(values) as Record<string, unknown>[]
       ).map(rowOf),

@@ -13,8 +13,8 @@ export interface Queries {
   count(table: string): Promise<number>;
   /** The columns of a table, in order, and those of its primary key; none if there is no such table. */
   columns(table: string): Promise<{ readonly all: readonly string[]; readonly key: readonly string[] }>;
-  /** All columns of a table; `tail` begins with WHERE, ORDER BY or LIMIT and has `?` for each value. */
-  select(table: string, tail: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** `columns`: quoted names, or `*`; `tail` begins with WHERE, ORDER BY or LIMIT and has `?` for each value. */
+  select(table: string, columns: string, tail: string, values: readonly unknown[]): Promise<readonly Row[]>;
   /** A name as the database quotes it. */
   quote(name: string): string;
   close(): Promise<void>;
@@ -53,12 +53,19 @@ export function databaseOf({ quote, ...ask }: Queries): Database {
     return asked;
   };
 
-  async function* each(table: string, { newest, by, isLook = false }: EachOptions = {}): AsyncIterable<Row> {
+  async function* each(table: string, { newest, by, only, isLook = false }: EachOptions = {}): AsyncIterable<Row> {
     const { all, key } = await columns(table);
     if (all.length === 0) return;
     if (!isLook) read.add(table);
     const ids = all.includes('id') ? ['id'] : key;
     const order = by !== undefined && all.includes(by) ? [by, ...ids.filter((name) => name !== by)] : ids;
+    const columnsRead =
+      only === undefined
+        ? '*'
+        : all
+            .filter((name) => only.includes(name) || order.includes(name))
+            .map(quote)
+            .join(', ') || '*';
     const direction = newest === undefined ? '' : ' DESC';
     const sorted = order.length === 0 ? '' : ` ORDER BY ${order.map((name) => quote(name) + direction).join(', ')}`;
     // A page begins behind the last row, which needs an order in which no two rows are equal and no value is missing.
@@ -74,6 +81,7 @@ export function databaseOf({ quote, ...ask }: Queries): Database {
       const offset = !isExact && at > 0 ? ` OFFSET ${at}` : '';
       const rows = await ask.select(
         table,
+        columnsRead,
         `${behind}${sorted} LIMIT ${most}${offset}`,
         isNext ? order.map((name) => last![name]) : [],
       );

@@ -5,7 +5,9 @@
 import type { Rate } from '../../../core/contracts/rates.ts';
 import { type Decimal, inUnitsOf } from '../../../core/sdk.ts';
 import type { Database } from '../databases.ts';
+import { createDaySums } from '../day-sums.ts';
 import type { ForeignDay, ForeignUsage } from '../inventory.ts';
+import { unhurried } from '../unhurried.ts';
 import { amountOf, asObject, numberOf, objectOf, type Row, textOf } from '../values.ts';
 import type { RecordedPrice } from './deployments.ts';
 import { costsIn, priceOf } from './prices.ts';
@@ -64,34 +66,38 @@ export async function* daysOf(
   ownerOf: (key: string, user: string | undefined) => string,
 ): AsyncIterable<ForeignDay> {
   const isSummed = ((await database.tables()).get(DAYS) ?? 0) > 0;
-  const rows = isSummed ? database.each(DAYS, { by: 'date' }) : database.each(CALLS, { by: 'startTime' });
-  let day: number | undefined;
-  let sums = new Map<string, ForeignDay>();
-  for await (const row of rows) {
-    const atMs = isSummed ? Date.parse(`${textOf(row, 'date')}T00:00:00Z`) : timeOf(row, 'startTime');
-    const dayMs = Math.floor(atMs / DAY_MS) * DAY_MS;
-    if (!Number.isSafeInteger(dayMs)) continue;
-    if (day !== undefined && dayMs !== day) {
-      yield* sums.values();
-      sums = new Map();
+  // In the order of their ids: a page in the order of times would cost the more the later it is.
+  const rows = database.each(isSummed ? DAYS : CALLS, { only: COLUMNS });
+  const sums = await createDaySums();
+  try {
+    for await (const row of rows) {
+      const atMs = isSummed ? Date.parse(`${textOf(row, 'date')}T00:00:00Z`) : timeOf(row, 'startTime');
+      const dayMs = Math.floor(atMs / DAY_MS) * DAY_MS;
+      const model = modelOf(row);
+      if (!Number.isSafeInteger(dayMs) || model === '') continue;
+      const key = textOf(row, 'api_key') ?? '';
+      sums.add(dayMs, {
+        ...{ user: ownerOf(key, textOf(row, isSummed ? 'user_id' : 'user')), key, model },
+        calls: isSummed ? (numberOf(row, 'api_requests') ?? 0) : 1,
+        input: numberOf(row, 'prompt_tokens') ?? 0,
+        output: numberOf(row, 'completion_tokens') ?? 0,
+        amount: chargedOf(row.spend, perUnit),
+      });
     }
-    day = dayMs;
-    const key = textOf(row, 'api_key');
-    const user = ownerOf(key ?? '', textOf(row, isSummed ? 'user_id' : 'user'));
-    const model = modelOf(row);
-    if (model === '') continue;
-    const id = JSON.stringify([user, key, model]);
-    const before = sums.get(id) ?? { dayMs, user, key, model, calls: 0, input: 0, output: 0, charged: 0n };
-    sums.set(id, {
-      ...before,
-      calls: before.calls + (isSummed ? (numberOf(row, 'api_requests') ?? 0) : 1),
-      input: before.input + (numberOf(row, 'prompt_tokens') ?? 0),
-      output: before.output + (numberOf(row, 'completion_tokens') ?? 0),
-      charged: before.charged + chargedOf(row.spend, perUnit),
-    });
+    for (const dayMs of await sums.days()) {
+      for await (const { key, amount, ...sum } of unhurried(sums.of(dayMs)))
+        yield { dayMs, ...sum, key: key || undefined, charged: amount };
+    }
+  } finally {
+    sums.close();
   }
-  yield* sums.values();
 }
+
+/** Columns of both tables that sums are made of. */
+const COLUMNS: readonly string[] = [
+  ...['date', 'startTime', 'api_key', 'user', 'user_id', 'model_group', 'model'],
+  ...['api_requests', 'prompt_tokens', 'completion_tokens', 'spend'],
+];
 
 /** The public model; older versions have only the one that was called. */
 const modelOf = (row: Row): string => textOf(row, 'model_group') ?? textOf(row, 'model') ?? '';

@@ -58,7 +58,7 @@ export function oneApiSource(program: 'one-api' | 'new-api', database: Database,
     family: 'one-api',
     inventory: () => read(program, database, BigInt(perUnit)),
     usage: (most) => readUsage(program, database, BigInt(perUnit), most),
-    history: () => readHistory(program, database, BigInt(perUnit)),
+    history: (unitOf) => readHistory(program, database, BigInt(perUnit), unitOf),
     close: () => database.close(),
   };
 }

@@ -31,7 +31,7 @@ export function oneHubSource(database: Database, perUnit: number): Source {
     family: 'one-hub',
     inventory: () => read(database, BigInt(perUnit)),
     usage: (most) => readUsage('one-hub', database, BigInt(perUnit), most),
-    history: () => readHistory('one-hub', database, BigInt(perUnit)),
+    history: (unitOf) => readHistory('one-hub', database, BigInt(perUnit), unitOf),
     close: () => database.close(),
   };
 }

@@ -327,37 +327,46 @@ async function planOrders(
 
 /**
  * Plans the usage of each day that is not here yet, or was other when it was imported: its steps replace it, and can be written again. `keyOf`: the
- * key here of a key there.
+ * key here of a key there; `seenOf`: what an earlier import has kept of a day.
  */
 export async function* planDays(
   host: Host,
   source: Pick<Source, 'history' | 'family'>,
   accountOf: AccountOf,
   keyOf: (foreignKeyId: string) => number | undefined,
+  seenOf: (date: string) => JsonObject | undefined = () => undefined,
 ): AsyncGenerator<Planned, void> {
   const records = host.find(Records);
   if (records === undefined) return;
-  for await (const { dayMs, usage, others } of days(source.history(), accountOf, keyOf)) {
+  const unitOf = (dayMs: number): string | undefined => {
+    const unit = seenOf(dateOf(dayMs))?.unit;
+    return typeof unit === 'string' ? unit : undefined;
+  };
+  for await (const { dayMs, usage, others, unit, unitNow } of days(source.history(unitOf), accountOf, keyOf)) {
     const steps = await records.importedDaySteps(dayMs, source.family, usage);
     if (steps === undefined) continue;
     const date = dateOf(dayMs);
     const charged = usage.reduce((sum, each) => sum + each.charged, 0n);
     const calls = usage.reduce((sum, each) => sum + each.calls, 0);
     const what = `calls on ${date}`;
-    const note = { ...leftOut('logs', what, 'their users were not imported'), count: others };
+    const stranger = { ...leftOut('logs', what, 'their users were not imported'), count: others };
+    const old: Note = {
+      ...{ kind: 'changed', where: 'logs', what },
+      why: `QuotaPerUnit is ${unitNow} there now, and was ${unit} when the day was imported: all of its calls are counted at ${unit}`,
+    };
     yield {
       ...{ kind: 'day', id: date, name: date, ownId: 0, steps, from: date },
       to: `${calls} calls, ${inQuota(charged)} quota`,
-      notes: others > 0 ? [note] : [],
+      seen: unit === undefined ? undefined : { unit },
+      notes: [...(others > 0 ? [stranger] : []), ...(unitNow === undefined ? [] : [old])],
     };
   }
 }
 
-interface Day {
-  readonly dayMs: number;
-  readonly usage: readonly ImportedUsage[];
+interface Day extends Pick<ForeignDay, 'dayMs' | 'unit' | 'unitNow'> {
+  readonly usage: ImportedUsage[];
   /** Calls of users who are not here. */
-  readonly others: number;
+  others: number;
 }
 
 async function* days(
@@ -365,18 +374,19 @@ async function* days(
   accountOf: AccountOf,
   keyOf: (foreignKeyId: string) => number | undefined,
 ): AsyncGenerator<Day> {
-  let [dayMs, usage, others] = [Number.NaN, [] as ImportedUsage[], 0];
-  for await (const { dayMs: ofMs, user, key, model, calls, input, output, charged } of history) {
-    if (ofMs !== dayMs) {
-      if (usage.length > 0 || others > 0) yield { dayMs, usage, others };
-      [dayMs, usage, others] = [ofMs, [], 0];
+  let day: Day | undefined;
+  for await (const { dayMs, user, key, model, calls, input, output, charged, unit, unitNow } of history) {
+    if (day !== undefined && dayMs !== day.dayMs) {
+      yield day;
+      day = undefined;
     }
+    day ??= { dayMs, unit, unitNow, usage: [], others: 0 };
     const accountId = accountOf(user);
     const keyId = (key === undefined ? undefined : keyOf(key)) ?? 0;
-    if (accountId === undefined) others += calls;
-    else usage.push({ accountId, keyId, model, calls, input, output, charged });
+    if (accountId === undefined) day.others += calls;
+    else day.usage.push({ accountId, keyId, model, calls, input, output, charged });
   }
-  if (usage.length > 0 || others > 0) yield { dayMs, usage, others };
+  if (day !== undefined) yield day;
 }
 
 const dateOf = (ms: number): string => new Date(Math.min(ms, LATEST_MS)).toISOString().slice(0, 10);

@@ -2,7 +2,7 @@
  * Writes what was found into the store. Everything is planned first, with all checks, and nothing is written if that fails; a dry run ends there.
  * Then the same is planned again and written in lists. An import that was interrupted goes on where it stopped.
  */
-import type { Host } from '../../../core/plugin.ts';
+import type { Host, JsonObject } from '../../../core/plugin.ts';
 import type { Inventory, Note, Source } from '../inventory.ts';
 import type { Things } from '../packed.ts';
 import type { Handout, Planned, Taken } from '../planned.ts';
@@ -82,8 +82,9 @@ async function run(
   await writeInLists(of, holdings.planned, async (each) => writable(of, each));
   if (history !== undefined && !of.isDry) {
     const keyOf = (key: string): number | undefined => of.imports.find('key', key)?.ownId;
+    const seenOf = (date: string): JsonObject | undefined => of.imports.find('day', date)?.seen;
     // A day has a step for each user, key and model, so it is a list.
-    await writeInLists(of, planDays(host, history, accountOf, keyOf), async (day) => day, 1);
+    await writeInLists(of, planDays(host, history, accountOf, keyOf, seenOf), async (day) => day, 1);
   }
   await handOutLinks(of, inventory.users);
   return {

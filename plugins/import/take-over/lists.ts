@@ -88,8 +88,9 @@ function remember(run: Run, planned: readonly Planned[]): void {
     // Without what was seen of it: in this run, it is not compared.
     imports.note(kind, id, { name, ownId, ...(before && { revision: (before.revision ?? 0) + 1 }) });
     if (kind === 'day') run.days++;
-    if (kind === 'day' || run.isRehearsal === true) continue;
+    if (run.isRehearsal === true) continue;
     notes.push(...more);
+    if (kind === 'day') continue;
     if (handout !== undefined) {
       const { secret: _, ...others } = handout;
       handouts.push(others);
