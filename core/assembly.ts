@@ -505,6 +505,7 @@ const nothingChanges: Configuring = {
   current: nobodyRuns,
   written: nobodyRuns,
   check: nobodyRuns,
+  edited: nobodyRuns,
   edit: nobodyRuns,
   save: nobodyRuns,
   versions: nobodyRuns,

@@ -1,4 +1,5 @@
 /** gateway.yaml for plugins: the running configuration, the file on disk, and the check of a draft. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Plan, planOf, rehearse } from './assembly.ts';
 import { reportOf } from './check.ts';
 import { draftRules, refuseForeignFiles } from './config/drafts.ts';
@@ -89,7 +90,11 @@ export function createJudge(tools: ConfigurationTools, vault: Vault): Judge {
       try {
         const plan = await planOf(file, plugins);
         tools.refuseRestart(plan);
-        const report = reportOf(await rehearse(plan), source.name);
+        // A long text takes some time at each of these steps: others have their turn between them.
+        await nextTurn();
+        const assembly = await rehearse(plan);
+        await nextTurn();
+        const report = reportOf(assembly, source.name);
         return { problems: [], warnings: warnings(), report: redact(report).trimEnd().split('\n') };
       } catch (error) {
         return { problems: judge.problemsOf(error, redactor), warnings: warnings(), report: [] };
@@ -102,7 +107,9 @@ export function createJudge(tools: ConfigurationTools, vault: Vault): Judge {
       const { masked, redactor } = judge.maskedOf(files);
       const shown = files.map((file, i) => ({ text: file.text, masked: masked[i]!.text }));
       const rules = draftRules(shown, (await source.origin()).secrets);
+      await nextTurn();
       const draft = await source.as(text, rules);
+      await nextTurn();
       for (const secret of draft.secrets) redactor.hide(secret);
       const again = judge.maskedOf([{ text: masked[1]!.unmask(text), secrets: draft.secrets }]).masked[0]!;
       const lost = lostMask(text, again.text);

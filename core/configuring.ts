@@ -1,4 +1,5 @@
 /** Changes the configuration: checks a text, writes it, loads it, and records it as a version. Provides `Configuring`. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { planOf, rehearse, type Surroundings } from './assembly.ts';
 import type { Clock } from './clock.ts';
 import { compare } from './config/compare.ts';
@@ -67,17 +68,25 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
   /** What keeps the gateway from loading a text that may name everything. */
   async function verdictOn(text: string): Promise<Verdict> {
     const file = await source.as(text);
-    return judge.judge(file, judge.maskedOf([file]).redactor);
+    await nextTurn();
+    const { redactor } = judge.maskedOf([file]);
+    await nextTurn();
+    return judge.judge(file, redactor);
   }
 
   async function check(text: string, actor?: Actor): Promise<CheckedText> {
+    // A long text takes some time at each of these steps: others have their turn between them.
     const current = await source.read();
+    await nextTurn();
     const verdict = await (actor === COMMAND_LINE ? verdictOn(unmasked(current, text)) : running.check(text));
+    await nextTurn();
     // A new secret is masked, too; masks of the text stand for secrets, and stay as they are.
     const full = judge.maskedOf([current]).masked[0]!.unmask(text);
     const shown = (draft: string) =>
       judge.maskedOf([current, { text: draft, secrets: [] }]).masked.map((each) => each.text) as [string, string];
+    await nextTurn();
     const [now, then] = shown(full);
+    await nextTurn();
     // A mask at a place that is not secret is left as it is.
     return {
       ...verdict,
@@ -174,6 +183,7 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
       return { source: source.kind, text, revision: revisionOf(text) };
     },
     check,
+    edited: applyEdits,
     async edit(text, edits, actor) {
       const edited = applyEdits(text, edits);
       return { text: edited, ...(await check(edited, actor)) };

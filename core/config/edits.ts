@@ -6,8 +6,8 @@ import type { Json } from '../contracts/json.ts';
 import { pathText } from './file.ts';
 import { type Path, parseYaml } from './yaml.ts';
 
-/** More changes of single values would block the process: each is proven by reading the text again. */
-const MOST_STEPS = 500;
+/** More readings of the text would block the process: changes are proven by reading it again, as many as possible at once. */
+const MOST_READS = 500;
 /** The most characters that are read for all changes of one request. */
 const MOST_READ = 4_000_000;
 
@@ -16,25 +16,20 @@ const MOST_READ = 4_000_000;
  * `RangeError` that names the path of an edit that is impossible.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
-  let known = read(text);
-  let steps = 0;
   for (const { path, rename } of edits) {
     const isReserved = rename === '__proto__' || path.includes('__proto__');
     if (isReserved) throw new RangeError(`${pathText(path)}: __proto__ cannot be used as a name`);
   }
+  const changes = createChanges(text);
   for (let next = 0; next < edits.length; ) {
-    const added = newOnes(edits.slice(next), known.value);
+    const added = newOnes(edits, next, changes.value());
     const path = edits[next]!.path.slice(0, -1);
     const taken: readonly Step[] =
-      added.length > 1 ? [{ kind: 'add', path, added }] : stepsOf(edits[next]!, known.value);
-    for (const step of taken) {
-      const most = Math.min(MOST_STEPS, Math.ceil(MOST_READ / known.text.length));
-      if (++steps > most) throw new RangeError(`more than ${most} values change; edit the text itself`);
-      known = changed(known, step);
-    }
+      added.length > 1 ? [{ kind: 'add', path, added }] : stepsOf(edits[next]!, changes.value());
+    for (const step of taken) changes.make(step);
     next += Math.max(added.length, 1);
   }
-  return withLineEndsOf(text, known.text);
+  return withLineEndsOf(text, changes.text());
 }
 
 /** A text with CR LF at the end of each line, if `like` has: editors of browsers leave only LF. */
@@ -42,29 +37,35 @@ export function withLineEndsOf(like: string, text: string): string {
   return like.includes('\r\n') && !/(?<!\r)\n/.test(like) ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 
-/**
- * What the first edits add to one map or list that is not empty: one step for many models or channels, because each step reads the text again.
- */
+/** What the edits from `first` on add to one map or list that is not empty: one step for many models or channels. */
 function newOnes(
   edits: readonly TextEdit[],
+  first: number,
   whole: unknown,
 ): readonly (readonly [place: string | number, value: Json])[] {
-  const path = edits[0]!.path.slice(0, -1);
+  const path = edits[first]!.path.slice(0, -1);
   const holder = valueAt(whole, path);
-  if (typeof holder !== 'object' || holder === null || Object.keys(holder).length === 0) return [];
-  const names = new Set(Object.keys(holder));
+  if (typeof holder !== 'object' || holder === null || isVacant(holder)) return [];
+  const names = new Set<string>();
   const added: (readonly [string | number, Json])[] = [];
-  for (const { path: place, value, remove, rename } of edits) {
+  for (let at = first; at < edits.length; at++) {
+    const { path: place, value, remove, rename } = edits[at]!;
     const last = place.at(-1);
     const isNew = Array.isArray(holder)
       ? last === holder.length + added.length
-      : typeof last === 'string' && !names.has(last);
+      : typeof last === 'string' && !names.has(last) && !Object.hasOwn(holder, last);
     if (!isNew || !isDeepStrictEqual(place.slice(0, -1), path)) break;
     if (value === undefined || remove === true || rename !== undefined) break;
     names.add(String(last));
     added.push([last as string | number, value]);
   }
   return added;
+}
+
+/** Whether a map or a list has no member. */
+function isVacant(value: object): boolean {
+  for (const _ in value) return false;
+  return true;
 }
 
 function valueAt(whole: unknown, path: Path): unknown {
@@ -120,9 +121,148 @@ function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Changes of a text that are made one after the other. */
+interface Changes {
+  /** The values after all changes so far; must not be changed. */
+  value(): unknown;
+  /** Throws a `RangeError` if a change is impossible. */
+  make(step: Step): void;
+  /** The text after all changes. */
+  text(): string;
+}
+
+/**
+ * Changes a text. Changes at different places are collected, put into the text at once, and proven by reading it once: thousands take as long as a few.
+ * One that could mean something else after those before it is made after them.
+ */
+function createChanges(text: string): Changes {
+  let known = read(text);
+  const value = structuredClone(known.value);
+  let waiting: { readonly step: Step; readonly edit: Edit }[] = [];
+  let touched = createTouched();
+  let reads = 0;
+
+  function readOnce(): void {
+    const most = Math.min(MOST_READS, Math.ceil(MOST_READ / known.text.length));
+    if (++reads > most) throw new RangeError(`more than ${most} values change; edit the text itself`);
+  }
+
+  function settle(): void {
+    const done = waiting;
+    waiting = [];
+    touched = createTouched();
+    if (done.length === 0) return;
+    readOnce();
+    const next = done.length > 1 ? together(known, done, value) : undefined;
+    if (next !== undefined) {
+      known = next;
+      return;
+    }
+    for (const [i, { step }] of done.entries()) {
+      if (i > 0) readOnce();
+      known = changed(known, step);
+    }
+  }
+
+  return {
+    value: () => value,
+    make(step) {
+      let edit = waiting.length === 0 ? undefined : editIfPossible(known, step);
+      if (edit === undefined || touched.meets(edit.touch)) {
+        settle();
+        edit = undefined;
+      }
+      advance(value, step);
+      edit ??= editOf(known.doc, known.text, step);
+      waiting.push({ step, edit });
+      touched.add(edit.touch);
+    },
+    text() {
+      settle();
+      return known.text;
+    },
+  };
+}
+
+function editIfPossible({ doc, text }: Known, step: Step): Edit | undefined {
+  try {
+    return editOf(doc, text, step);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The text with all of the edits; undefined if they overlap, or if the text then has not exactly the expected values. */
+function together({ text }: Known, edits: readonly { readonly edit: Edit }[], expected: unknown): Known | undefined {
+  // Those at the same offset stay in their order.
+  const sorted = edits.map(({ edit }) => edit).sort((a, b) => a.start - b.start);
+  let put = '';
+  let at = 0;
+  for (const edit of sorted) {
+    if (edit.start < at) return undefined;
+    put += text.slice(at, edit.start) + edit.put;
+    at = edit.end;
+  }
+  try {
+    const next = read(put + text.slice(at));
+    return isDeepStrictEqual(next.value, expected) ? next : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** What an edit changes: the value at a path, the end of the map or list at a path, or which members that has. */
+interface Touch {
+  readonly kind: 'value' | 'end' | 'members';
+  readonly path: Path;
+  /** Members behind the end. */
+  readonly added?: readonly (string | number)[];
+}
+
+/** Remembers what edits change, to find out whether another one depends on them. */
+function createTouched() {
+  const values = new Set<string>();
+  const ends = new Set<string>();
+  const members = new Set<string>();
+  /** Places with a change in them, and with a change of members in them. */
+  const above = new Set<string>();
+  const aboveMembers = new Set<string>();
+  const idOf = (path: Path): string => JSON.stringify(path);
+  const upTo = (path: Path): readonly string[] => [...path, ''].map((_, i) => idOf(path.slice(0, i)));
+
+  return {
+    add({ kind, path, added = [] }: Touch): void {
+      const [id, places] = [idOf(path), upTo(path)];
+      if (kind === 'value') values.add(id);
+      else if (kind === 'end') ends.add(id);
+      else members.add(id);
+      for (const name of added) values.add(idOf([...path, name]));
+      for (const place of kind === 'value' ? places.slice(0, -1) : places) {
+        above.add(place);
+        if (kind === 'members') aboveMembers.add(place);
+      }
+    },
+
+    /** Whether an edit depends on the order in which it and those before it are made. */
+    meets({ kind, path, added = [] }: Touch): boolean {
+      const [id, places] = [idOf(path), upTo(path)];
+      if (places.some((place) => values.has(place) || members.has(place))) return true;
+      if (kind !== 'end') return above.has(id);
+      return (
+        places.some((place) => ends.has(place)) ||
+        aboveMembers.has(id) ||
+        added.some((name) => above.has(idOf([...path, name])))
+      );
+    },
+  };
+}
+
 /** Makes one change and proves it: the new text has exactly the expected values. */
 function changed({ doc, text, value }: Known, step: Step): Known {
-  const expected = valueAfter(value, step);
+  const expected = structuredClone(value);
+  advance(expected, step);
   const edit = editOf(doc, text, step);
   const next = read(text.slice(0, edit.start) + edit.put + text.slice(edit.end));
   if (isDeepStrictEqual(next.value, expected)) return next;
@@ -146,17 +286,15 @@ function read(text: string): Known {
   }
 }
 
-/** The values after a step. Throws if it is impossible. */
-function valueAfter(whole: unknown, step: Step): unknown {
+/** Changes the values by a step. Throws if it is impossible. */
+function advance(whole: unknown, step: Step): void {
   const { path } = step;
-  const copy = structuredClone(whole);
   if (step.kind === 'add') {
-    const holder = valueAt(copy, path);
-    if (Array.isArray(holder)) holder.push(...step.added.map(([, value]) => value));
-    else Object.assign(holder as object, Object.fromEntries(step.added));
-    return copy;
+    const holder = valueAt(whole, path) as Record<string | number, unknown>;
+    for (const [name, value] of step.added) holder[name] = structuredClone(value);
+    return;
   }
-  let holder = copy as Record<string | number, unknown>;
+  let holder = whole as Record<string | number, unknown>;
   for (const [i, name] of path.slice(0, -1).entries()) {
     const next = memberOf(holder, name);
     if (next === undefined || next === null) {
@@ -176,13 +314,13 @@ function valueAfter(whole: unknown, step: Step): unknown {
     if (Array.isArray(holder) && (last as number) > holder.length)
       throw new RangeError(`${pathText(path)} is behind the end of the list`);
     holder[last] = structuredClone(step.value);
-    return copy;
+    return;
   }
   if (!exists) throw new RangeError(`${pathText(path)} does not exist`);
   if (step.kind === 'remove') {
     if (Array.isArray(holder)) holder.splice(last as number, 1);
     else delete holder[last];
-    return copy;
+    return;
   }
   if (Array.isArray(holder)) throw new RangeError(`${pathText(path)} has no name`);
   if (step.name !== last && Object.hasOwn(holder, step.name))
@@ -190,14 +328,18 @@ function valueAfter(whole: unknown, step: Step): unknown {
   const value = holder[last];
   delete holder[last];
   holder[step.name] = value;
-  return copy;
 }
 
 /** A replacement in the text. */
-interface Edit {
+interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly put: string;
+}
+
+/** The same with what it changes. */
+interface Edit extends Replacement {
+  readonly touch: Touch;
 }
 
 /** A map or list and the way to it. */
@@ -209,35 +351,68 @@ interface Holder {
 
 function editOf(doc: Document, text: string, step: Step): Edit {
   const { path } = step;
+  const touching = (kind: Touch['kind'], place: Path, edit: Replacement, added?: Touch['added']): Edit => ({
+    ...edit,
+    touch: { kind, path: place, ...(added && { added }) },
+  });
   let node = doc.contents as Node | null;
   let pair: Holder['pair'];
   for (const [i, name] of path.entries()) {
-    if (isAlias(node)) throw new RangeError(`${pathText(path.slice(0, i))} is an alias (*name); edit the text itself`);
+    const above = path.slice(0, i);
+    if (isAlias(node)) throw new RangeError(`${pathText(above)} is an alias (*name); edit the text itself`);
     const isEmpty = node === null || (isScalar(node) && node.value === null);
-    if (isEmpty && step.kind === 'set') return filled(text, node, pair, nested(path.slice(i), step.value));
+    if (isEmpty && step.kind === 'set')
+      return touching('value', above, filled(text, node, pair, nested(path.slice(i), step.value)));
     if (!isMap(node) && !isSeq(node)) throw new RangeError(`${pathText(path)} does not exist`);
     const holder = { node: node as Holder['node'], pair };
     const isLast = i === path.length - 1;
     const below = isMap<Node, Node | null>(holder.node)
-      ? holder.node.items.find(({ key }) => isScalar(key) && key.value === String(name))
+      ? pairOf(holder.node, String(name))
       : (holder.node.items[name as number] as Node | undefined);
     if (below === undefined) {
       if (step.kind !== 'set') throw new RangeError(`${pathText(path)} does not exist`);
-      return added(text, holder, name, nested(path.slice(i + 1), step.value));
+      return touching('end', above, added(text, holder, name, nested(path.slice(i + 1), step.value)), [name]);
     }
     const isPair = isMap(holder.node);
-    if (isLast && step.kind === 'remove')
-      return removed(text, holder, isPair ? holder.node.items.indexOf(below as never) : (name as number));
-    if (isLast && step.kind === 'rename') return { ...rangeOf((below as Pair<Node>).key), put: scalarText(step.name) };
-    if (isLast && step.kind === 'set') return replaced(text, holder, below, step.value);
+    if (isLast && step.kind === 'remove') {
+      const at = isPair ? holder.node.items.indexOf(below as never) : (name as number);
+      return touching('members', above, removed(text, holder, at));
+    }
+    if (isLast && step.kind === 'rename') {
+      const range = rangeOf((below as Pair<Node>).key);
+      return touching('members', above, { ...range, put: scalarText(step.name) });
+    }
+    if (isLast && step.kind === 'set') return touching('value', path, replaced(text, holder, below, step.value));
     pair = isPair ? (below as Pair<Node, Node | null>) : undefined;
     node = isPair ? (below as Pair<Node, Node | null>).value : (below as Node);
   }
-  if (step.kind === 'add' && (isMap(node) || isSeq(node)))
-    return addedAll(text, { node: node as Holder['node'], pair }, step.added);
+  if (step.kind === 'add' && (isMap(node) || isSeq(node))) {
+    const edit = addedAll(text, { node: node as Holder['node'], pair }, step.added);
+    return touching(
+      'end',
+      path,
+      edit,
+      step.added.map(([name]) => name),
+    );
+  }
   throw new RangeError(
     path.length === 0 ? 'the path is empty' : `${pathText(path)} is an alias (*name); edit the text itself`,
   );
+}
+
+/** The members of maps by name; of several with the same one, the first. */
+const pairs = new WeakMap<object, ReadonlyMap<string, Pair<Node, Node | null>>>();
+
+function pairOf(map: YAMLMap<Node, Node | null>, name: string): Pair<Node, Node | null> | undefined {
+  let known = pairs.get(map);
+  if (known === undefined) {
+    const scalars = map.items.filter(({ key }) => isScalar(key) && typeof key.value === 'string');
+    known = new Map(
+      scalars.toReversed().map((pair) => [(pair.key as { readonly value?: unknown }).value as string, pair]),
+    );
+    pairs.set(map, known);
+  }
+  return known.get(name);
 }
 
 /** `value` at the rest of a path that does not exist yet. */
@@ -303,7 +478,7 @@ function propsStart(text: string, start: number): number {
 // ---- edits
 
 /** An empty value, or an empty document, becomes `value`. */
-function filled(text: string, node: Node | null, pair: Holder['pair'], value: Json): Edit {
+function filled(text: string, node: Node | null, pair: Holder['pair'], value: Json): Replacement {
   if (pair === undefined) {
     if (
       text.trim() !== '' &&
@@ -318,7 +493,7 @@ function filled(text: string, node: Node | null, pair: Holder['pair'], value: Js
 }
 
 /** Replaces what is behind the colon of a pair in a block. */
-function valueEdit(text: string, { key, value: old }: Pair<Node, Node | null>, value: Json): Edit {
+function valueEdit(text: string, { key, value: old }: Pair<Node, Node | null>, value: Json): Replacement {
   const colon = text.indexOf(':', rangeOf(key).end);
   const isBlock = (isMap(old) || isSeq(old)) && old.flow !== true;
   const isThere = old?.range != null && old.range[1] > old.range[0];
@@ -335,7 +510,7 @@ function valueEdit(text: string, { key, value: old }: Pair<Node, Node | null>, v
   return { start: colon + 1, end, put: blockText(value, columnOf(text, rangeOf(key).start) + INDENT) };
 }
 
-function replaced(text: string, { node }: Holder, below: Node | Pair<Node, Node | null>, value: Json): Edit {
+function replaced(text: string, { node }: Holder, below: Node | Pair<Node, Node | null>, value: Json): Replacement {
   if (isMap(node) && node.flow !== true) return valueEdit(text, below as Pair<Node, Node | null>, value);
   const old = isMap(node) ? (below as Pair<Node, Node | null>).value : (below as Node);
   if (old?.range == null || old.range[0] === old.range[1]) {
@@ -347,7 +522,7 @@ function replaced(text: string, { node }: Holder, below: Node | Pair<Node, Node 
   return { start: old.range[0], end: endOf(old, old.range[1]), put: inlineText(value) };
 }
 
-function added(text: string, { node, pair }: Holder, name: string | number, value: Json): Edit {
+function added(text: string, { node, pair }: Holder, name: string | number, value: Json): Replacement {
   const written = isMap(node) ? `${scalarText(String(name))}: ` : '';
   if (node.items.length === 0) {
     const whole = isMap(node) ? { [name]: value } : [value];
@@ -365,12 +540,12 @@ function added(text: string, { node, pair }: Holder, name: string | number, valu
 }
 
 /** Several members of a map, or items of a list, that is not empty: all are put at one place. */
-function addedAll(text: string, holder: Holder, all: ReturnType<typeof newOnes>): Edit {
+function addedAll(text: string, holder: Holder, all: ReturnType<typeof newOnes>): Replacement {
   const edits = all.map(([name, value]) => added(text, holder, name, value));
   return { ...edits[0]!, put: edits.map(({ put }) => put).join('') };
 }
 
-function removed(text: string, holder: Holder, i: number): Edit {
+function removed(text: string, holder: Holder, i: number): Replacement {
   const { node, pair } = holder;
   const { start, end } = spanOf(text, holder, i);
   if (node.flow === true) return removedInFlow(text, holder, i);
@@ -394,7 +569,7 @@ function removed(text: string, holder: Holder, i: number): Edit {
   return { start: colon, end: until, put: ` ${empty}${text.slice(colon, from)}` };
 }
 
-function removedInFlow(text: string, holder: Holder, i: number): Edit {
+function removedInFlow(text: string, holder: Holder, i: number): Replacement {
   const { node } = holder;
   const { start, end } = spanOf(text, holder, i);
   const before = i > 0 ? spanOf(text, holder, i - 1).end : undefined;

@@ -29,13 +29,27 @@ const DOTS = '••••';
 export const MASK = new RegExp(`${DOTS} [0-9a-f]{6}`);
 const MASKS = new RegExp(MASK, 'g');
 
+/** Texts whose secrets are remembered: the current one, a draft, and both as they are shown. */
+const MOST_FOUND = 4;
+
 /** Creates the masking function. `key`: of the HMAC; without it, a mask cannot be matched to a guessed secret. */
 export function createMasks(key: Buffer): Masks {
   const maskOf = (secret: string): string =>
     `${DOTS} ${createHmac('sha256', key).update(secret).digest('hex').slice(0, 6)}`;
 
+  // A check masks the same few texts several times, and each takes as long as reading it.
+  const found = new Map<string, readonly Span[]>();
+  const detectedIn = (text: string): readonly Span[] => {
+    const before = found.get(text);
+    if (before !== undefined) return before;
+    const spans = secretsIn(text);
+    if (found.size >= MOST_FOUND) found.clear();
+    found.set(text, spans);
+    return spans;
+  };
+
   return (text, known = []) => {
-    const detected = secretsIn(text);
+    const detected = detectedIn(text);
     const secrets = new Set([...known, ...detected.map(({ start, end }) => text.slice(start, end))]);
     const spans = apart([...detected, ...repeatedIn(text, secrets)]);
     const behind = new Map<string, string>();

@@ -125,6 +125,8 @@ export interface Configuring {
    * machine, to all.
    */
   check(text: string, actor?: Actor): Promise<CheckedText>;
+  /** Applies edits to a text, comments and order kept, without a check. Throws a `RangeError` that names a path that cannot be changed. */
+  edited(text: string, edits: readonly TextEdit[]): string;
   /**
    * Applies edits to a text, comments and order kept, and checks it. Nothing is written. Throws a `RangeError` that names a path that
    * cannot be changed.

@@ -87,7 +87,7 @@ export function quirksOfModel(
   style?: StyleName,
 ): readonly SomeQuirks[] {
   const applies = ({ models, styles }: ModelQuirks): boolean =>
-    isOneOf(models, model) && (styles === undefined || (style !== undefined && styles.includes(style)));
+    (styles === undefined || (style !== undefined && styles.includes(style))) && isOneOf(models, model);
   return (quirks ?? []).filter(applies).map((each) => each.quirks);
 }
 
@@ -97,10 +97,19 @@ export function isOneOf(models: readonly string[] | undefined, model: string): b
   return models?.some((pattern) => matches(pattern.toLowerCase(), name)) ?? true;
 }
 
-/** Whether a name matches a pattern, in which `*` matches any characters. */
+/** Whether a name matches a pattern, in which `*` matches any characters. A configuration with thousands of models asks that for each of them. */
 function matches(pattern: string, name: string): boolean {
-  const pieces = pattern.split('*').map((piece) => piece.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
-  return new RegExp(`^${pieces.join('.*')}$`, 's').test(name);
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return name === pattern;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of others) {
+    const found = name.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
 }
 
 // ---- the schema

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { parse } from 'yaml';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { type Actor, Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
-import { Configuring, type TextEdit } from '../../core/contracts/configuring.ts';
+import { Configuring } from '../../core/contracts/configuring.ts';
 import { DEFAULT_GROUP } from '../../core/contracts/groups.ts';
 import type { Remark } from '../../core/contracts/running.ts';
 import type { Host, Json, JsonObject, Step } from '../../core/plugin.ts';
@@ -51,9 +51,6 @@ export class UnusableConfiguration extends Error {
     this.problems = problems;
   }
 }
-
-/** Characters that all edits of one request may read; each edit reads the whole text. */
-const READ_AT_ONCE = 2_000_000;
 
 /**
  * Finds out what the configuration would become, and checks all of that with the schemas and plugins of this gateway. Settings that make it
@@ -240,25 +237,17 @@ function channelStep(host: Host, family: string, name: string): Step {
 async function editedText(host: Host, text: string, merge: Merge, actor: Actor): Promise<string> {
   const { edits, additions } = merge;
   const configuring = configuringOf(host);
-  let current = text;
-  const apply = async (some: readonly TextEdit[]): Promise<void> => {
-    const edited = await configuring.edit(current, some, actor);
-    // Between two parts, references to what comes later are missing: only the whole counts.
-    current = edited.text;
-    if (Buffer.byteLength(current) > LONGEST) throw tooLong(merge);
-    await nextTurn();
-  };
+  // Before it is made: reading so much would take seconds.
+  if (additions.reduce((sum, { value = null }) => sum + leastSize(value), 0) > LONGEST) throw tooLong(merge);
+  let current: string;
   try {
-    for (let at = 0; at < edits.length; ) {
-      const size = Math.max(1, Math.floor(READ_AT_ONCE / (current.length * STEPS_OF_EDIT)));
-      await apply(edits.slice(at, at + size));
-      at += size;
-    }
-    if (additions.length > 0) await apply(additions);
+    current = configuring.edited(text, [...edits, ...additions]);
   } catch (error) {
     if (error instanceof RangeError) throw new UnusableConfiguration(`gateway.yaml: ${error.message}`);
     throw error;
   }
+  if (Buffer.byteLength(current) > LONGEST) throw tooLong(merge);
+  await nextTurn();
   const { problems } = await configuring.check(current, actor);
   if (problems.length === 0) return current;
   const before = (await configuring.check(text, actor)).problems;
@@ -284,8 +273,13 @@ function tooLong({ inventory: { channels, models } }: Merge): UnusableConfigurat
   );
 }
 
-/** Values that one edit changes, at most, in the mean. */
-const STEPS_OF_EDIT = 3;
+/** The fewest characters that a value can have in a text. */
+function leastSize(value: Json): number {
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  const members = Object.entries(value as Readonly<Record<string, Json>>);
+  const names = Array.isArray(value) ? 0 : members.reduce((sum, [name]) => sum + name.length + 2, 0);
+  return members.reduce((sum, [, member]) => sum + leastSize(member), names + 2);
+}
 
 /** The most problems that are told. */
 const MOST_PROBLEMS = 20;

@@ -533,18 +533,31 @@ function differencesOf(now: JsonObject, wanted: JsonObject): string | undefined 
 
 /** A section that is missing, or empty, is added as a whole: there is no map or list to which single members could be added. */
 function filled(additions: readonly TextEdit[], config: JsonObject): readonly TextEdit[] {
-  const whole = new Map<string, Json>();
+  const whole = new Map<string, [name: string | number, value: Json][]>();
   const rest: TextEdit[] = [];
   for (const edit of additions) {
     const [section = '', name] = edit.path;
     const now = config[section];
-    const isEmpty = now === undefined || now === null || (typeof now === 'object' && Object.keys(now).length === 0);
-    if (!isEmpty || edit.path.length !== 2) rest.push(edit);
-    else if (typeof name === 'number')
-      whole.set(String(section), [...arrayOf(whole.get(String(section))), edit.value!]);
-    else whole.set(String(section), { ...mapOf(whole.get(String(section))), [name!]: edit.value! });
+    const isEmpty = now === undefined || now === null || (typeof now === 'object' && isVacant(now));
+    if (!isEmpty || edit.path.length !== 2) {
+      rest.push(edit);
+      continue;
+    }
+    const members = whole.get(String(section)) ?? [];
+    members.push([name!, edit.value!]);
+    whole.set(String(section), members);
   }
-  return [...[...whole].map(([section, value]) => ({ path: [section], value })), ...rest];
+  const sections = [...whole].map(([section, members]): TextEdit => {
+    const isList = typeof members[0]![0] === 'number';
+    return { path: [section], value: isList ? members.map(([, value]) => value) : Object.fromEntries(members) };
+  });
+  return [...sections, ...rest];
+}
+
+/** Whether a map or a list has no member. */
+function isVacant(value: object): boolean {
+  for (const _ in value) return false;
+  return true;
 }
 
 const count = (edits: readonly TextEdit[], section: string): number =>

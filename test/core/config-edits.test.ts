@@ -143,6 +143,31 @@ describe('an edit of the text', () => {
     assert.match(applyEdits(text, edits), /^a: \[0, 1, 2, .*, 300\]$/m);
   });
 
+  it('changes thousands of values of one text, each in its place', () => {
+    const names = Array.from({ length: 3_000 }, (_, i) => `m${i}`);
+    const textOf = (from: string): string =>
+      `models:\n${names.map((name) => `  ${name}: { from: ${from} } # ${name}\n`).join('')}# end\n`;
+    const edits = names.map((name) => ({ path: ['models', name, 'from'], value: ['a', 'b'] }));
+    assert.equal(applyEdits(textOf('[a]'), edits), textOf('[a, b]'));
+  });
+
+  it('makes changes that depend on others after them', () => {
+    const edits: readonly TextEdit[] = [
+      { path: ['a', 'x'], value: 2 },
+      { path: ['b', 0], remove: true },
+      { path: ['b', 0], value: 'two' },
+      { path: ['a', 'new'], value: { p: 1 } },
+      { path: ['a', 'new', 'q'], value: 2 },
+      { path: ['a', 'x'], rename: 'z' },
+      { path: ['a', 'z'], value: 3 },
+      { path: ['c'], value: 4 },
+    ];
+    assert.equal(
+      applyEdits('a:\n  x: 1 # x\nb:\n  - one\n  - second # 2\n', edits),
+      'a:\n  z: 3 # x\n  new: { p: 1, q: 2 }\nb:\n  - two # 2\nc: 4\n',
+    );
+  });
+
   it('refuses what it cannot do, and names the path', () => {
     for (const [text, edit, message] of [
       ['a: 1\n', { path: ['b'], remove: true }, 'b does not exist'],

@@ -69,6 +69,16 @@ describe('the quirks of a model', () => {
     assert.deepEqual(quirksOfModel([{ models: ['a+(b)*'], quirks: {} }], 'A+(B)\n/c').length, 1);
   });
 
+  it('match patterns with several stars, whose parts are in order and apart', () => {
+    const isMatch = (pattern: string, name: string) => quirksOfModel([{ models: [pattern], quirks: {} }], name).length;
+    for (const name of ['abc', 'a-b-c', 'abbc', 'ab\nbc']) assert.equal(isMatch('a*b*c', name), 1, name);
+    for (const name of ['ac', 'acb', 'abcd', 'xabc']) assert.equal(isMatch('a*b*c', name), 0, name);
+    assert.deepEqual(
+      [isMatch('ab*ba', 'aba'), isMatch('ab*ba', 'abba'), isMatch('**', ''), isMatch('*', 'a')],
+      [0, 1, 1, 1],
+    );
+  });
+
   it('are empty if the vendor has no entries', () => {
     assert.deepEqual(quirksOfModel(undefined, 'm'), []);
     assert.deepEqual(quirksOfModel([], 'm'), []);
