@@ -400,6 +400,7 @@ async function assembleGateway(
   let server: Server | undefined;
   let control: { close(): Promise<void> } | undefined;
   let stopWatching = (): void => {};
+  let stopSweeping = (): void => {};
   let reloading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
@@ -538,6 +539,14 @@ async function assembleGateway(
     return done;
   };
 
+  const sweepDrafts = async (): Promise<void> => {
+    await source
+      .sweep?.(clock.now())
+      .catch((error: unknown) =>
+        log.warn('drafts of the configuration that a crash has left could not be removed', { error }),
+      );
+  };
+
   const reloadOrLog = (): void => {
     reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
   };
@@ -566,6 +575,7 @@ async function assembleGateway(
     const calls = [current.generation, ...retiring.keys()].reduce((sum, { live }) => sum + live.size, 0);
     if (calls > 0) log.info('waiting for running calls', { calls, atMostMs: current.assembly.listen.drainMs });
     stopWatching();
+    stopSweeping();
     running.stop();
     const backedUp = backups.stop();
     const cancel = clock.after(current.assembly.listen.drainMs, cutAll);
@@ -617,11 +627,9 @@ async function assembleGateway(
       const port = await processRole.listen(server);
       if (!isWorker) {
         await configuring.loaded(file.text);
-        await source
-          .sweep?.(clock.now())
-          .catch((error: unknown) =>
-            log.warn('drafts of the configuration that a crash has left could not be removed', { error }),
-          );
+        await sweepDrafts();
+        // What a crash left just before the start may have been that of a running save until now.
+        stopSweeping = clock.after(SWEEP_AGAIN_MS, () => void sweepDrafts());
         if (!isOnServer(current.plan))
           await removeLeftBehind(storeFileOf(current.plan), clock.now()).catch((error: unknown) =>
             log.warn('copies of the database that a crash has left could not be removed', { error }),
@@ -671,6 +679,8 @@ function explainsOther({ argv, configFile }: CommandLine, own: string): Promise<
 const FAREWELL_MS = 1_000;
 /** Time for remaining work to end after that: a call, a plugin or the store. */
 const GRACE_MS = 5_000;
+/** When drafts of gateway.yaml are looked for again after the start. */
+const SWEEP_AGAIN_MS = 120_000;
 
 /** True if the work ended before the time limit. */
 function within(work: Promise<unknown>, enough: Promise<void>): Promise<boolean> {

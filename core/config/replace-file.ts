@@ -41,6 +41,8 @@ export async function replaceFile(file: string, from: string, to: string): Promi
   const target = await realpath(file).catch((error: unknown) => {
     throw new NotWritten(reasonOf(error, file), { cause: error });
   });
+  // A crash may have left some since the start. What cannot be removed must not keep a new text from being written.
+  await removeDrafts(target, Date.now()).catch(() => {});
   const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
   try {
     const { mode, uid, gid } = await stat(target);

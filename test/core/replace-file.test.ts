@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,6 +18,9 @@ import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { obstacleOf, removeDrafts, replaceFile } from '../../core/config/replace-file.ts';
+import { fakeClock } from '../kit/clock.ts';
+import { startGateway } from '../kit/gateway.ts';
+import { until } from '../kit/until.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'turnpike-replace-'));
 after(() => rmSync(dir, { recursive: true }));
@@ -42,6 +47,26 @@ describe('replacing a file', () => {
     assert.equal(readdirSync(dir).length, 6, 'a save may be running');
     await removeDrafts(link, Date.now() + 120_000);
     assert.deepEqual(readdirSync(dir).sort(), ['a.yaml', 'link.yaml', ...names.slice(1)].sort());
+  });
+
+  it('removes the draft that a crash has left a while ago, and not that of a save that may be running', async () => {
+    const [old, young] = ['.a.yaml.0123456789ab', '.a.yaml.ba9876543210'];
+    for (const name of [old, young]) writeFileSync(join(dir, name), 'a secret');
+    const aWhileAgo = new Date(Date.now() - 120_000);
+    utimesSync(join(dir, old), aWhileAgo, aWhileAgo);
+    assert.equal(await replaceFile(link, 'old\n', 'new\n'), true);
+    assert.deepEqual(readdirSync(dir).sort(), [young, 'a.yaml', 'link.yaml']);
+  });
+
+  it('that was interrupted just before a start leaves a draft, which the gateway removes when it is old enough', async () => {
+    const clock = fakeClock(Date.now());
+    const gateway = await startGateway({ clock });
+    const draft = join(gateway.dir, '.gateway.yaml.0123456789ab');
+    writeFileSync(draft, 'a secret');
+    utimesSync(draft, clock.now() / 1_000, clock.now() / 1_000);
+    clock.advance(125_000);
+    await until('the draft is removed', () => !existsSync(draft), gateway);
+    await gateway.stop();
   });
 
   it('changes nothing if the file has another text by now', async () => {
