@@ -239,6 +239,7 @@ async function editedText(host: Host, text: string, merge: Merge, actor: Actor):
   const configuring = configuringOf(host);
   // Before it is made: reading so much would take seconds.
   if (additions.reduce((sum, { value = null }) => sum + leastSize(value), 0) > LONGEST) throw tooLong(merge);
+  await nextTurn();
   let current: string;
   try {
     current = configuring.edited(text, [...edits, ...additions]);
