@@ -495,9 +495,10 @@ async function askRunning(configFile: string, line: CommandLine): Promise<Comman
  */
 const HEAP_GROWTH = 15;
 
-/** Runs the command in this process. */
+/** Runs the command in this process. Its heap's young part does not grow, either. */
 async function runHere(configFile: string, line: CommandLine, { complain }: Terminal): Promise<CommandResult> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
+  setFlagsFromString('--semi-space-growth-factor=1');
   const { runAlone } = await import('./alone.ts');
   return runAlone({ configFile, env: process.env, log: processLog('warn', complain) }, line);
 }

@@ -5,8 +5,8 @@ import type { Host, Step, Value } from '../../core/plugin.ts';
 import { ADDED, dayOf, SUM_KEY } from './additions.ts';
 import { rolledUntil } from './roll-up.ts';
 
-/** Rows per statement: a statement of SQLite has few parameters. */
-const BITE = 50;
+/** Rows per statement: larger ones are slower, and need more memory. */
+const BITE = 10;
 const COLUMNS = `${SUM_KEY}, ${ADDED.join(', ')}`;
 const ROW = `(${COLUMNS.split(', ')
   .map(() => '?')
