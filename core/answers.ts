@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
+import type { Deadlines } from './deadlines.ts';
 import { errorObject, GatewayError } from './errors.ts';
 import { type AnswerHeaders, StoreUnavailable } from './plugin.ts';
 
@@ -48,6 +49,25 @@ export function answerHeaders(id: string, plugins: OneLine, own: AnswerHeaders):
 }
 
 const REQUEST_ID = 'x-request-id';
+const CHANNEL = 'x-turnpike-channel';
+
+/** The same as lines, for the usual whole answer of a channel. Undefined if a plugin sets a header that core or node would set. */
+export function answerLines(id: string, plugins: OneLine, contentType: string, channel: string): string | undefined {
+  let lines = `${USUAL_LINES}${REQUEST_ID}: ${id}\r\n`;
+  for (const name in plugins) {
+    if (OWN.has(name)) return undefined;
+    lines += `${name}: ${headerValue(plugins[name]!)}\r\n`;
+  }
+  return `${lines}content-type: ${headerValue(contentType)}\r\n${CHANNEL}: ${headerValue(channel)}\r\n`;
+}
+
+const USUAL_LINES = USUAL.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+/** Headers that a plugin may set instead of core, or that frame an answer. */
+const OWN: ReadonlySet<string> = new Set([
+  ...USUAL.map(([name]) => name),
+  ...[REQUEST_ID, CHANNEL, 'content-type', 'content-length', 'connection', 'keep-alive', 'date', 'trailer'],
+  ...['transfer-encoding', 'upgrade'],
+]);
 
 /** Replaces the header of this name, or appends it. */
 export function setHeader(headers: SentHeaders, name: string, value: string): void {
@@ -147,4 +167,24 @@ export function rawAnswer(error: GatewayError, id: string, format?: ErrorFormat)
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}\r\n${lines}` +
     `connection: ${connection}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
+}
+
+/** Time a client may stop reading a complete answer. */
+const FLUSH_STALL_MS = 120_000;
+
+/** Closes the connection of a complete answer that the client has stopped reading. */
+export function boundFlush(response: ServerResponse, deadlines: Deadlines): void {
+  const { socket } = response;
+  if (socket === null || socket.writableLength === 0) return;
+  let left = socket.writableLength;
+  const look = (): void => {
+    if (socket.writableLength >= left) {
+      response.destroy();
+      return;
+    }
+    left = socket.writableLength;
+    deadline = deadlines.set(FLUSH_STALL_MS, look);
+  };
+  let deadline = deadlines.set(FLUSH_STALL_MS, look);
+  response.once('close', () => deadlines.clear(deadline));
 }

@@ -2,6 +2,7 @@
 
 import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, keepAliveOf } from './answers.ts';
+import type { EndListener } from './books.ts';
 import type { Clock } from './clock.ts';
 import { isSecretName, SHORTEST_SECRET } from './config/secrets.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
@@ -19,6 +20,7 @@ import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { AnswerRefused } from './revising.ts';
+import { type Queue, queueOf } from './stage.ts';
 import { withoutRequest } from './translation/quotes.ts';
 import { isUnpaid, type VendorError } from './translation/vendor-errors.ts';
 import { warningHeader } from './translation/warnings.ts';
@@ -52,7 +54,9 @@ export interface AttemptTools {
   readonly onDisconnect: { readonly stream: 'cancel' | 'drain'; readonly whole: 'cancel' | 'drain' };
   readonly pipeline: Pipeline;
   readonly log: Log;
-  /** Ends the request; rejects if its settlement could not be made durable. */
+  /** Ends the request. */
+  end(x: LiveExchange, outcome: Outcome, listener: EndListener): void;
+  /** The same with a promise, which rejects if its settlement could not be made durable. */
   conclude(x: LiveExchange, outcome: Outcome): Promise<void>;
 }
 
@@ -125,7 +129,12 @@ export function endAttempt(
   tools.pipeline.attempted(x as LiveExchange & Known, attempt);
 }
 
-/** Makes one attempt. `frames`: of the dialect. Never rejects. */
+/** Is told the result of an attempt, once, and never from within `makeAttempt`. */
+export interface AttemptOwner {
+  ended(result: AttemptResult): void;
+}
+
+/** Makes one attempt. `frames`: of the dialect. */
 export function makeAttempt(
   x: LiveExchange,
   attempt: Attempt,
@@ -133,17 +142,19 @@ export function makeAttempt(
   conveyance: Conveyance,
   frames: Frames | undefined,
   tools: AttemptTools,
-): Promise<AttemptResult> {
-  return new Promise((resolve) => {
-    new Delivery(x, attempt, conveyance, frames, tools, resolve).start(request);
-  });
+  owner: AttemptOwner,
+): void {
+  new Delivery(x, attempt, conveyance, frames, tools, owner).start(request);
 }
+
+/** Attempts with something that arrived in this turn. */
+const arrivals: Queue<Delivery> = queueOf('answers', (delivery) => delivery.act());
 
 /** The next expected event, on which the meaning of a deadline, an end or a failure depends. */
 type State = 'head' | 'status' | 'unknown' | 'whole' | 'stream' | 'done';
 
 /** A running attempt: forwards the vendor's answer to the client, or ends so that another channel can be tried. */
-class Delivery implements UpstreamListener {
+class Delivery implements UpstreamListener, EndListener {
   readonly #x: LiveExchange;
   readonly #attempt: Attempt;
   readonly #channel: Channel;
@@ -152,7 +163,7 @@ class Delivery implements UpstreamListener {
   readonly #conveyance: Conveyance;
   readonly #frames: Frames | undefined;
   readonly #tools: AttemptTools;
-  readonly #resolve: (result: AttemptResult) => void;
+  readonly #owner: AttemptOwner;
   readonly #totalAtMs: number;
   /** Both are created when the answer turns out to be a stream. */
   #splitter!: EventSplitter;
@@ -174,8 +185,14 @@ class Delivery implements UpstreamListener {
   /** The first event was sent to the client: no other channel can be tried. */
   #committed = false;
   #stalled = false;
+  /** Pieces of a stream that arrived in this turn, and how it ended behind them. */
+  #arrived: Buffer[] = [];
+  #ending: (() => void) | undefined;
+  #isQueued = false;
   /** Events from the vendor that arrive while a piece waits for approval. */
   #behind: (() => void)[] | undefined;
+  /** What is sent once the request is settled. */
+  #lastWords: (() => void) | undefined;
 
   constructor(
     x: LiveExchange,
@@ -183,7 +200,7 @@ class Delivery implements UpstreamListener {
     conveyance: Conveyance,
     frames: Frames | undefined,
     tools: AttemptTools,
-    resolve: (result: AttemptResult) => void,
+    owner: AttemptOwner,
   ) {
     this.#x = x;
     this.#attempt = attempt;
@@ -192,7 +209,7 @@ class Delivery implements UpstreamListener {
     this.#conveyance = conveyance;
     this.#frames = frames;
     this.#tools = tools;
-    this.#resolve = resolve;
+    this.#owner = owner;
     this.#totalAtMs = x.startedMono + this.#channel.timeout.totalMs;
   }
 
@@ -233,38 +250,78 @@ class Delivery implements UpstreamListener {
 
   data(chunk: Buffer): void {
     if (this.#state === 'done') return;
-    if (this.#behind !== undefined) {
-      this.#behind.push(() => this.data(chunk));
+    this.#attempt.firstByteMs ??= this.#tools.clock.now() - this.#attempt.startedMs;
+    if (this.#state === 'stream' || this.#state === 'unknown') {
+      this.#arrived.push(chunk);
+      this.#queue();
       return;
     }
-    this.#attempt.firstByteMs ??= this.#tools.clock.now() - this.#attempt.startedMs;
-    if (this.#state === 'stream') {
-      if (!this.#stalled) this.#waitFor(this.#channel.timeout.idleMs);
+    this.#waitFor(this.#channel.timeout.idleMs);
+    if (this.#state === 'status') {
+      const room = MAX_ERROR_BODY - this.#size;
+      this.#chunks.push(room < chunk.length ? chunk.subarray(0, room) : chunk);
+      this.#size += chunk.length;
+      if (this.#size >= MAX_ERROR_BODY) this.#finishStatus();
+    } else if (this.#state === 'whole') this.#keep(chunk);
+  }
+
+  end(): void {
+    this.#ending = () => this.#ended();
+    this.#queue();
+  }
+
+  fail(kind: FailureKind, reason: string, how: Breaking): void {
+    this.#ending = () => this.#failed(kind, reason, how);
+    this.#queue();
+  }
+
+  #queue(): void {
+    if (this.#isQueued) return;
+    this.#isQueued = true;
+    arrivals.add(this);
+  }
+
+  /** Relays what has arrived in this turn, in a row with all other answers. */
+  act(): void {
+    this.#isQueued = false;
+    const arrived = this.#arrived;
+    if (arrived.length > 0) {
+      this.#arrived = [];
+      for (let i = 0; i < arrived.length; i++) this.#take(arrived[i]!);
+    }
+    const ending = this.#ending;
+    this.#ending = undefined;
+    ending?.();
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#state === 'done') return;
+    if (this.#behind !== undefined) {
+      this.#behind.push(() => this.#take(chunk));
+      return;
+    }
+    if (!this.#stalled) this.#waitFor(this.#channel.timeout.idleMs);
+    if (this.#state === 'unknown') this.#recognize(chunk);
+    else if (this.#state === 'whole') this.#keep(chunk);
+    else {
       try {
         this.#split(chunk);
       } catch (error) {
         this.#styleFailed(error);
       }
-      return;
-    }
-    this.#waitFor(this.#channel.timeout.idleMs);
-    if (this.#state === 'unknown') {
-      this.#recognize(chunk);
-    } else if (this.#state === 'status') {
-      const room = MAX_ERROR_BODY - this.#size;
-      this.#chunks.push(room < chunk.length ? chunk.subarray(0, room) : chunk);
-      this.#size += chunk.length;
-      if (this.#size >= MAX_ERROR_BODY) this.#finishStatus();
-    } else if (this.#state === 'whole') {
-      this.#chunks.push(chunk);
-      this.#size += chunk.length;
-      if (this.#size > MAX_ANSWER) this.#fail('broken', `the answer is larger than ${MAX_ANSWER} bytes`);
     }
   }
 
-  end(): void {
+  /** A piece of a whole answer. */
+  #keep(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size > MAX_ANSWER) this.#fail('broken', `the answer is larger than ${MAX_ANSWER} bytes`);
+  }
+
+  #ended(): void {
     if (this.#behind !== undefined) {
-      this.#behind.push(() => this.end());
+      this.#behind.push(() => this.#ended());
       return;
     }
     if (this.#lingering !== undefined) this.#tools.deadlines.clear(this.#lingering);
@@ -276,9 +333,9 @@ class Delivery implements UpstreamListener {
     else if (this.#state === 'head') this.#fail('broken', 'the answer has no head');
   }
 
-  fail(kind: FailureKind, reason: string, how: Breaking): void {
+  #failed(kind: FailureKind, reason: string, how: Breaking): void {
     if (this.#behind !== undefined) {
-      this.#behind.push(() => this.fail(kind, reason, how));
+      this.#behind.push(() => this.#failed(kind, reason, how));
       return;
     }
     if (this.#lingering !== undefined) this.#tools.deadlines.clear(this.#lingering);
@@ -331,7 +388,7 @@ class Delivery implements UpstreamListener {
     // Some vendors always send a whole answer.
     if (found === 'json') this.#state = 'whole';
     else this.#expectStream(framesOf(this.#frames, this.#maxEvent));
-    this.data(start);
+    this.#take(start);
   }
 
   get #maxEvent(): number {
@@ -611,18 +668,29 @@ class Delivery implements UpstreamListener {
       this.#lingering = this.#tools.deadlines.set(LINGER_MS, () => call?.abort());
     else call?.abort();
     endAttempt(x, this.#attempt, this.#tools);
-    this.#tools
-      // The client may have disconnected while its stream is read to the end.
-      .conclude(x, outcome === 'served' && x.gone ? 'aborted' : outcome)
-      .then(() => {
-        if (!x.gone) then();
-      })
-      // Not paid, not settled, or not encodable: the client must not take the answer for complete.
-      .catch((error) => {
-        if (error instanceof GatewayError && !x.gone) this.#tell(error);
-        else x.response.destroy();
-      })
-      .finally(() => this.#resolve({ kind: 'relayed' }));
+    this.#lastWords = then;
+    // The client may have disconnected while its stream is read to the end.
+    this.#tools.end(x, outcome === 'served' && x.gone ? 'aborted' : outcome, this);
+  }
+
+  settled(): void {
+    try {
+      if (!this.#x.gone) this.#lastWords!();
+    } catch (error) {
+      this.#withhold(error);
+    }
+    this.#owner.ended({ kind: 'relayed' });
+  }
+
+  unsettled(error: unknown): void {
+    this.#withhold(error);
+    this.#owner.ended({ kind: 'relayed' });
+  }
+
+  /** Not paid, not settled, or not encodable: the client must not take the answer for complete. */
+  #withhold(error: unknown): void {
+    if (error instanceof GatewayError && !this.#x.gone) this.#tell(error);
+    else this.#x.response.destroy();
   }
 
   /** Usage of a truncated answer. */
@@ -744,7 +812,7 @@ class Delivery implements UpstreamListener {
   #done(result: AttemptResult): void {
     this.#stopWaiting();
     this.#state = 'done';
-    this.#resolve(result);
+    this.#owner.ended(result);
   }
 
   #waitFor(ms: number): void {

@@ -12,6 +12,7 @@ import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
 import { unpack } from './incoming/codings.ts';
 import type { Holding } from './intake.ts';
+import { markRead } from './whole-answer.ts';
 
 /** Refuses a call without a body (411), before more is read: what follows may be a body with unknown framing. */
 export function requireBody(head: Head): void {
@@ -43,6 +44,23 @@ export function readBody(
 ): Promise<Buffer> {
   if (options.anyType !== true && !isJson(head.headers['content-type'])) throw notTaken(JSON_WANTED);
   return collect(request, head, options, begin(response, head, options));
+}
+
+/** The same if all of it has arrived with its head, without a listener and a promise. Undefined if it has to be waited for. */
+export function readAtOnce(
+  request: IncomingMessage,
+  response: ServerResponse,
+  head: Head,
+  options: BodyOptions,
+): Buffer | undefined {
+  const { length = 0, coding } = head;
+  const isThere = length > 0 && request.complete && request.readableLength === length && request.readableFlowing === null;
+  if (!isThere || coding !== undefined || request.destroyed || options.expectsContinue) return undefined;
+  if (!isJson(head.headers['content-type'])) throw notTaken(JSON_WANTED);
+  begin(response, head, options);
+  const bytes = request.read() as Buffer;
+  markRead(request);
+  return bytes;
 }
 
 /** The body of a call: JSON, or multipart with its files in `spool`. Refuses as `readBody`, and malformed multipart. */

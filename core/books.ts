@@ -6,119 +6,12 @@ import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import type { Pipeline, Settlement } from './pipeline.ts';
-import { type Known, type Store, StoreUnavailable } from './plugin.ts';
+import { type Known, type Step, type Store, StoreUnavailable, type Written } from './plugin.ts';
+import { type Queue, queueOf } from './stage.ts';
 
 /** How long an end may wait for a store that cannot write. */
 const SETTLE_MS = 5_000;
 const SETTLE_AGAIN_MS = 200;
-
-/**
- * Ends a request once: runs its deferred releases and settles it. Rejects if the settlement could not be made durable,
- * and with a `GatewayError` if the answer cannot be paid: then the client must not get a successful end. Usually it
- * waits only for the store, with a single promise.
- */
-export function endExchange(x: LiveExchange, outcome: Outcome, books: Books): Promise<void> {
-  if (x.ending) return Promise.resolve();
-  x.ending = true;
-  if (outcome !== 'served' || x.identity === undefined) return conclude(x, outcome, undefined, books);
-  const paying = books.pipeline.pay(x as LiveExchange & Known);
-  if (paying === undefined) return conclude(x, outcome, undefined, books);
-  return (paying as Promise<void>).then(
-    () => conclude(x, outcome, undefined, books),
-    (error) => conclude(x, outcome, toGatewayError(error), books),
-  );
-}
-
-/** `withheld`: why an answer that was served cannot be paid. */
-function conclude(x: LiveExchange, outcome: Outcome, withheld: GatewayError | undefined, books: Books): Promise<void> {
-  if (withheld === undefined) {
-    x.outcome = outcome;
-    return settle(x, books);
-  }
-  x.outcome = x.delivered ? 'failed' : 'refused';
-  x.status = withheld.status;
-  x.note({ code: withheld.code });
-  return settle(x, books).then(() => Promise.reject(withheld));
-}
-
-function settle(x: LiveExchange, books: Books): Promise<void> {
-  const releasing = x.release((error) => books.log.error('a release callback failed', { exchange: x.id, error }));
-  if (releasing !== undefined) return releasing.then(() => collect(x, books));
-  return collect(x, books);
-}
-
-function collect(x: LiveExchange, books: Books): Promise<void> {
-  const settling = books.pipeline.settle(x);
-  if (!(settling instanceof Promise)) return write(x, settling, books);
-  return settling.then(
-    (settlement) => write(x, settlement, books),
-    (error) => unsettled(x, error, books),
-  );
-}
-
-function write(x: LiveExchange, settlement: Settlement, books: Books): Promise<void> {
-  const { steps } = settlement;
-  if (steps.length === 0) return Promise.resolve();
-  return books.store.atomic(steps).then(
-    (refused) => {
-      // A retry would not help: the row to change does not exist, such as a reservation that was lost with a failed
-      // commit.
-      if (refused !== undefined) return writeRest(x, settlement, refusal(refused), books);
-    },
-    (error) =>
-      error instanceof StoreUnavailable
-        ? writeAgain(x, settlement, error, books)
-        : writeRest(x, settlement, error, books),
-  );
-}
-
-/** After the list was refused with `error`: retries without the causing plugin's steps, if that is possible. */
-async function writeRest(x: LiveExchange, settlement: Settlement, error: unknown, books: Books): Promise<void> {
-  for (let tried = 0; ; tried++) {
-    const rest = books.pipeline.without(settlement, tried);
-    if (rest === undefined) return unsettled(x, error, books);
-    try {
-      if ((await books.store.atomic(rest.steps)) !== undefined) continue;
-    } catch (failure) {
-      if (failure instanceof StoreUnavailable) return unsettled(x, failure, books);
-      continue;
-    }
-    books.pipeline.blame(rest, error, x);
-    return;
-  }
-}
-
-/** After `error`: retries until the time limit for an unwritable store. */
-async function writeAgain(
-  x: LiveExchange,
-  settlement: Settlement,
-  error: StoreUnavailable,
-  books: Books,
-): Promise<void> {
-  const giveUpAt = books.clock.mono() + SETTLE_MS;
-  for (let last = error; ; ) {
-    // Without an upstream attempt there is nothing to charge, so the client need not wait for its refusal.
-    if (x.attempts.length === 0 || books.clock.mono() >= giveUpAt) return unsettled(x, last, books);
-    await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
-    try {
-      const refused = await books.store.atomic(settlement.steps);
-      return refused === undefined ? undefined : writeRest(x, settlement, refusal(refused), books);
-    } catch (failure) {
-      if (!(failure instanceof StoreUnavailable)) return writeRest(x, settlement, failure, books);
-      last = failure;
-    }
-  }
-}
-
-function refusal(must: string): StoreUnavailable {
-  return new StoreUnavailable(`the store refused to settle: ${must}`);
-}
-
-function unsettled(x: LiveExchange, error: unknown, books: Books): never {
-  books.log.error('a request could not be settled', { exchange: x.id, error });
-  books.pipeline.unsettled(x);
-  throw error;
-}
 
 /** Where and how requests are settled. */
 export interface Books {
@@ -126,4 +19,204 @@ export interface Books {
   readonly pipeline: Pipeline;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** Is told how the end of a request went. */
+export interface EndListener {
+  /** It is settled, and durable. */
+  settled(): void;
+  /** It could not be made durable, or, with a `GatewayError`, the answer cannot be paid: the client must not get a successful end. */
+  unsettled(error: unknown): void;
+}
+
+/** Ends a request once: runs its deferred releases and settles it. Of a request that is ending, `listener` is told at once. */
+export function endExchange(x: LiveExchange, outcome: Outcome, books: Books, listener: EndListener): void {
+  if (x.ending) {
+    listener.settled();
+    return;
+  }
+  x.ending = true;
+  ends.add(new Ending(x, outcome, books, listener));
+}
+
+/** The same with a promise, which rejects with what `unsettled` is told. */
+export function endedExchange(x: LiveExchange, outcome: Outcome, books: Books): Promise<void> {
+  return new Promise((settled, unsettled) => endExchange(x, outcome, books, { settled, unsettled }));
+}
+
+/** The requests that end in this turn. */
+const ends: Queue<Ending> = queueOf('books', (ending) => ending.begin());
+/** Those whose list the store has written. */
+const answered: Queue<Ending> = queueOf('settled', (ending) => ending.end());
+
+/** The end of one request. */
+class Ending implements Written {
+  readonly #x: LiveExchange;
+  readonly #outcome: Outcome;
+  readonly #books: Books;
+  readonly #listener: EndListener;
+  #settlement!: Settlement;
+  /** Why an answer that was served cannot be paid. */
+  #withheld: GatewayError | undefined;
+  #failure: unknown;
+  #hasFailed = false;
+
+  constructor(x: LiveExchange, outcome: Outcome, books: Books, listener: EndListener) {
+    this.#x = x;
+    this.#outcome = outcome;
+    this.#books = books;
+    this.#listener = listener;
+  }
+
+  begin(): void {
+    try {
+      this.#pay();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #pay(): void {
+    const x = this.#x;
+    const isServed = this.#outcome === 'served' && x.identity !== undefined;
+    const paying = isServed ? this.#books.pipeline.pay(x as LiveExchange & Known) : undefined;
+    if (paying === undefined) this.#conclude();
+    else {
+      paying
+        .catch((error: unknown) => {
+          this.#withheld = toGatewayError(error);
+        })
+        .then(() => this.#conclude())
+        .catch((error: unknown) => this.#fail(error));
+    }
+  }
+
+  #conclude(): void {
+    const x = this.#x;
+    if (this.#withheld === undefined) x.outcome = this.#outcome;
+    else {
+      x.outcome = x.delivered ? 'failed' : 'refused';
+      x.status = this.#withheld.status;
+      x.note({ code: this.#withheld.code });
+    }
+    const { log } = this.#books;
+    const releasing = x.release((error) => log.error('a release callback failed', { exchange: x.id, error }));
+    if (releasing === undefined) this.#collect();
+    else releasing.then(() => this.#collect()).catch((error: unknown) => this.#fail(error));
+  }
+
+  #collect(): void {
+    const settling = this.#books.pipeline.settle(this.#x);
+    if (!(settling instanceof Promise)) this.#write(settling);
+    else {
+      settling
+        .then(
+          (settlement) => this.#write(settlement),
+          (error) => this.#unsettled(error),
+        )
+        .catch((error: unknown) => this.#fail(error));
+    }
+  }
+
+  #write(settlement: Settlement): void {
+    this.#settlement = settlement;
+    if (settlement.steps.length === 0) this.end();
+    else writeList(this.#books.store, settlement.steps, this);
+  }
+
+  written(refused: string | undefined): void {
+    // A retry would not help: the row to change does not exist, such as a reservation that was lost with a failed
+    // commit.
+    if (refused !== undefined) this.#writeRest(refusal(refused));
+    else answered.add(this);
+  }
+
+  failed(error: unknown): void {
+    if (error instanceof StoreUnavailable) void this.#writeAgain(error);
+    else this.#writeRest(error);
+  }
+
+  /** After the list was refused with `error`: retries without the causing plugin's steps, if that is possible. */
+  #writeRest(error: unknown): void {
+    void writtenRest(this.#x, this.#settlement, error, this.#books).then(
+      (isWritten) => (isWritten ? this.end() : this.#unsettled(error)),
+      (failure) => this.#unsettled(failure),
+    );
+  }
+
+  /** After `error`: retries until the time limit for an unwritable store. */
+  async #writeAgain(error: StoreUnavailable): Promise<void> {
+    const { clock, store } = this.#books;
+    const giveUpAt = clock.mono() + SETTLE_MS;
+    for (let last = error; ; ) {
+      // Without an upstream attempt there is nothing to charge, so the client need not wait for its refusal.
+      if (this.#x.attempts.length === 0 || clock.mono() >= giveUpAt) {
+        this.#unsettled(last);
+        return;
+      }
+      await new Promise<void>((resolve) => clock.after(SETTLE_AGAIN_MS, resolve));
+      try {
+        const refused = await store.atomic(this.#settlement.steps);
+        if (refused === undefined) this.end();
+        else this.#writeRest(refusal(refused));
+        return;
+      } catch (failure) {
+        if (!(failure instanceof StoreUnavailable)) {
+          this.#writeRest(failure);
+          return;
+        }
+        last = failure;
+      }
+    }
+  }
+
+  #unsettled(error: unknown): void {
+    this.#books.log.error('a request could not be settled', { exchange: this.#x.id, error });
+    this.#books.pipeline.unsettled(this.#x);
+    this.#fail(error);
+  }
+
+  #fail(error: unknown): void {
+    this.#hasFailed = true;
+    this.#failure = error;
+    this.end();
+  }
+
+  /** Tells the listener. */
+  end(): void {
+    if (this.#hasFailed) this.#listener.unsettled(this.#failure);
+    else if (this.#withheld !== undefined) this.#listener.unsettled(this.#withheld);
+    else this.#listener.settled();
+  }
+}
+
+/** Writes a list with the store's own way for many, or with its promise. */
+function writeList(store: Store, steps: readonly Step[], listener: Written): void {
+  if (store.write !== undefined) store.write(steps, listener);
+  else {
+    store.atomic(steps).then(
+      (refused) => listener.written(refused),
+      (error) => listener.failed(error),
+    );
+  }
+}
+
+/** Whether the list could be written without the steps of one plugin. Rejects if the store is away. */
+async function writtenRest(x: LiveExchange, settlement: Settlement, error: unknown, books: Books): Promise<boolean> {
+  for (let tried = 0; ; tried++) {
+    const rest = books.pipeline.without(settlement, tried);
+    if (rest === undefined) return false;
+    try {
+      if ((await books.store.atomic(rest.steps)) !== undefined) continue;
+    } catch (failure) {
+      if (failure instanceof StoreUnavailable) throw failure;
+      continue;
+    }
+    books.pipeline.blame(rest, error, x);
+    return true;
+  }
+}
+
+function refusal(must: string): StoreUnavailable {
+  return new StoreUnavailable(`the store refused to settle: ${must}`);
 }

@@ -21,7 +21,7 @@ import {
 import { removeLeftBehind } from './backups/left-behind.ts';
 import { type Backups, createBackups } from './backups/schedule.ts';
 import { readBackup } from './backups/section.ts';
-import { endExchange } from './books.ts';
+import { endedExchange, endExchange } from './books.ts';
 import { type Clock, guardedClock, systemClock } from './clock.ts';
 import { digestOf } from './cluster/gateways.ts';
 import { aloneOf, type ClusterPeers, joinPeers } from './cluster/peers.ts';
@@ -82,7 +82,8 @@ import { refuseRestart, watchSources } from './reloading.ts';
 import { createRoll, type Tally } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning, gatewayName, version } from './running.ts';
-import { createGatewayServer, type Generation } from './server.ts';
+import type { Generation } from './generation.ts';
+import { createGatewayServer } from './server.ts';
 import {
   CORE_TABLES,
   copyBeforeUpgrade,
@@ -467,7 +468,8 @@ async function assembleGateway(
         refusedFields: createRefusedFields(),
         maxAttempts: listen.attempts.max,
         onDisconnect: listen.onDisconnect,
-        conclude: (x, outcome) => endExchange(x, outcome, books),
+        end: (x, outcome, listener) => endExchange(x, outcome, books, listener),
+        conclude: (x, outcome) => endedExchange(x, outcome, books),
       },
     };
   };

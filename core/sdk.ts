@@ -59,3 +59,4 @@ export {
 export { table } from './table.ts';
 export { startAhead, startThread, type Thread, type ThreadEvents } from './thread.ts';
 export { isPossible, MOST_TOKENS, saneImages, saneSeconds, saneUsage, wholeTokens } from './upstream/sane-usage.ts';
+export { type Queue, queueOf } from './stage.ts';

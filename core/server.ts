@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import {
   answerHeaders,
+  boundFlush,
   type ErrorFormat,
   errorBody,
   errorEvent,
@@ -14,7 +15,6 @@ import {
   sendPieces,
   toGatewayError,
 } from './answers.ts';
-import { type Base64Ranges, findBase64, LARGE, noBase64 } from './base64-ranges.ts';
 import {
   answerRaw,
   answerUnread,
@@ -42,11 +42,12 @@ import { type DeliverTools, deliver } from './deliver.ts';
 import { Dictionary } from './dictionary.ts';
 import type { GatewayError } from './errors.ts';
 import { ClientLeft, Entry, LiveExchange } from './exchange.ts';
-import { deliverGiven } from './given.ts';
+import type { Generation } from './generation.ts';
 import { ALL_METHODS, type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
 import type { Intake } from './intake.ts';
 import { scanJson } from './json.ts';
+import { lineOf, lineUp } from './line.ts';
 import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
 import { type Arrival, forwardPassthrough, readPassthrough } from './passthrough.ts';
@@ -65,30 +66,12 @@ import {
 } from './plugin.ts';
 import type { ProxyWatch } from './proxies.ts';
 import type { Roll } from './roll.ts';
+import { clientError, refuseRequest } from './refusals.ts';
 import { methodNotAllowed, type Router } from './router.ts';
-import { originOf } from './runtime/unexpected.ts';
-import { createSpool } from './spool.ts';
-import { checkPlaces } from './translation/ruled-fields.ts';
+import { visit } from './visit.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
 import { connectionsWithin, descriptorLimit } from './workers/descriptors.ts';
 import { type Forward, HOP_ROOM, unwrap } from './workers/forward.ts';
-
-/** Everything a request needs from one configuration. A reload swaps it; running requests keep theirs. */
-export interface Generation {
-  readonly router: Router;
-  readonly pipeline: Pipeline;
-  readonly guards: Readonly<Record<string, Guard>>;
-  readonly deliver: DeliverTools;
-  readonly trusted: (ip: string) => boolean;
-  readonly origins: Origins;
-  readonly limits: BodyLimits;
-  /** The body budgets of all generations. */
-  readonly intake: Intake;
-  /** The folder for uploaded files. */
-  readonly spoolDirectory: string;
-  /** Requests that run in this generation. */
-  readonly live: Roll<LiveExchange>;
-}
 
 /** The dependencies on the gateway. */
 export interface ServerOptions {
@@ -112,9 +95,6 @@ interface Arrived {
   readonly ip: string;
   readonly expectsContinue: boolean;
 }
-
-/** Maximum concurrent requests of one connection; further ones wait, and the connection is not read. */
-const MAX_PIPELINED = 20;
 
 /** Creates the server, not listening yet; every request is served by the generation that is current when it arrives. */
 export function createGatewayServer(options: ServerOptions): Server {
@@ -224,52 +204,6 @@ function endSocket(socket: Duplex, error: GatewayError, { clock }: ServerOptions
   answerRaw(socket, rawAnswer(error, newId(clock.now()), format), clock.after);
 }
 
-/** The state of one connection. */
-interface Line {
-  /** Pending answers, in order. */
-  readonly owed: ServerResponse[];
-  /** Starts waiting requests when fewer are served. */
-  readonly waiting: (() => void)[];
-  /** The client's address, once determined. */
-  address: string | undefined;
-}
-
-/** A property of the connection: every request needs it, and a WeakMap lookup is much slower. */
-const LINE = Symbol('line');
-type Bearer = Duplex & { [LINE]?: Line };
-
-function lineOf(socket: Bearer): Line {
-  const known = socket[LINE];
-  if (known !== undefined) return known;
-  const line: Line = { owed: [], waiting: [], address: undefined };
-  socket[LINE] = line;
-  // Node does not tell queued answers that their connection has closed.
-  socket.on('close', () => {
-    for (const response of [...line.owed]) {
-      if (response.socket !== null) continue;
-      response.destroy();
-      response.emit('close');
-    }
-  });
-  return line;
-}
-
-/** Waits in the line of a connection. A promise if too many are before it. */
-function lineUp({ socket }: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
-  const { owed, waiting } = lineOf(socket);
-  owed.push(response);
-  response.on('close', () => {
-    owed.splice(owed.indexOf(response), 1);
-    const begin = waiting.shift();
-    begin?.();
-    if (begin !== undefined && waiting.length === 0) socket.resume();
-  });
-  if (owed.length <= MAX_PIPELINED) return undefined;
-  // Pipelined requests in the same packet are still emitted.
-  socket.pause();
-  return new Promise((begin) => waiting.push(begin));
-}
-
 /** A reset between two writes is caused by the client and must not become an exception. */
 function ignore(): void {}
 
@@ -313,7 +247,7 @@ function serveNow(
     const path = request.url?.split('?')[0] ?? '';
     const spelling = spellingAt(generation.router, path);
     const refusal = refusedAt(generation.router, request.method ?? '', path, toGatewayError(error));
-    refuseRequest(request, response, refusal, spelling, newId(options.clock.now()), options);
+    refuseRequest(request, response, refusal, spelling, newId(options.clock.now()), options.clock.after);
     return;
   }
   const style = generation.router.styleAt(head.path);
@@ -343,15 +277,14 @@ function serveNow(
         serveRoute(request, response, { head, ip: ipOf(), expectsContinue, style, ...match }, generation, options);
       return answering.then(() => boundFlush(response, generation.deliver.deadlines), refuse);
     }
-    const ip = ipOf();
     const passthrough = match.kind === 'passthrough' ? match.passthrough : undefined;
     const params = match.kind === 'style' ? match.params : undefined;
-    const x = new LiveExchange({ request, response, head, ip, style, passthrough, params }, options.clock);
-    return serveExchange(x, generation, options, (known) =>
-      passthrough === undefined
-        ? serveCall(known, head, expectsContinue, generation)
-        : servePassthrough(known, passthrough, { head, expectsContinue }, generation, options),
-    );
+    const x = new LiveExchange({ request, response, head, ip: ipOf(), style, passthrough, params }, options.clock);
+    const work =
+      passthrough &&
+      ((known: LiveExchange & Known) =>
+        servePassthrough(known, passthrough, { head, expectsContinue }, generation, options));
+    return visit(x, { head, expectsContinue, generation, server: options }, work);
   } catch (error) {
     refuse(error);
   }
@@ -365,7 +298,7 @@ function serveNow(
   function refuse(error: unknown): void {
     const id = newId(options.clock.now());
     const spelling = style ?? spellingAt(generation.router, head.path);
-    refuseRequest(request, response, clientError(error, id, options.log), spelling, id, options);
+    refuseRequest(request, response, clientError(error, id, options.log), spelling, id, options.clock.after);
   }
 }
 
@@ -385,166 +318,6 @@ function refusedAt(router: Router, method: string, path: string, refusal: Gatewa
   } catch (error) {
     return toGatewayError(error);
   }
-}
-
-/** The error for the client; internal details are in the log, under the same id. */
-function clientError(error: unknown, id: string, log: Log): GatewayError {
-  const refusal = toGatewayError(error);
-  if (refusal.status === 500 && !(error instanceof ClientLeft))
-    log.error('a request failed', { ...originOf(error), request: id, error });
-  // The client can only retry; the operator can make room.
-  if (refusal.code === 'spool_unavailable') log.error('an upload could not be stored', { request: id, error });
-  return refusal;
-}
-
-/** The life of a call, from authentication to settlement. `work` answers the client, or throws the error for it. */
-async function serveExchange(
-  x: LiveExchange,
-  generation: Generation,
-  options: ServerOptions,
-  work: (x: LiveExchange & Known) => Promise<void>,
-): Promise<void> {
-  generation.live.add(x);
-  let isConcluded = false;
-  x.response.on('close', () => {
-    if (!x.response.writableFinished) x.leave();
-    if (isConcluded) generation.live.delete(x);
-  });
-  try {
-    const holder = generation.pipeline.authenticate(x);
-    x.identity = holder instanceof Promise ? await holder : holder;
-    const known = x as LiveExchange & Known;
-    const entering = generation.pipeline.enter(known);
-    if (entering !== undefined) await entering;
-    await work(known);
-    if (x.outcome === undefined) await generation.deliver.conclude(x, 'served');
-  } catch (error) {
-    await failExchange(x, error, generation, options);
-  } finally {
-    isConcluded = true;
-    // The last bytes may still be in transit.
-    if (x.response.headersSent && !x.response.destroyed) {
-      boundFlush(x.response, generation.deliver.deadlines);
-    } else {
-      generation.live.delete(x);
-    }
-  }
-}
-
-/** Time a client may stop reading a complete answer. */
-const FLUSH_STALL_MS = 120_000;
-
-/** Closes the connection of a complete answer that the client has stopped reading. */
-function boundFlush(response: ServerResponse, deadlines: Deadlines): void {
-  const { socket } = response;
-  if (socket === null || socket.writableLength === 0) return;
-  let left = socket.writableLength;
-  const look = (): void => {
-    if (socket.writableLength >= left) {
-      response.destroy();
-      return;
-    }
-    left = socket.writableLength;
-    deadline = deadlines.set(FLUSH_STALL_MS, look);
-  };
-  let deadline = deadlines.set(FLUSH_STALL_MS, look);
-  response.once('close', () => deadlines.clear(deadline));
-}
-
-/** A call: read, admitted, and delivered by the first channel that can. */
-async function serveCall(
-  x: LiveExchange & Known,
-  head: Head,
-  expectsContinue: boolean,
-  generation: Generation,
-): Promise<void> {
-  const { pipeline, limits, intake, deliver: tools } = generation;
-  const { form } = x.style!.ingress!;
-  // A multipart body of unknown length, or a compressed one, may be large.
-  const isLarge = head.coding !== undefined || (head.length ?? Infinity) > SPOOLED_AT_ONCE;
-  const onDisk = isLarge && form !== undefined && isForm(head.headers['content-type'] ?? '');
-  const where = onDisk ? 'disk' : 'memory';
-  const holding = intake.begin(where, x.identity.account.id, limits.inFlight[where]);
-  x.holding = holding;
-  x.defer(() => holding.giveBack());
-  const options = { limit: limits.jsonBytes, expectsContinue, deadlines: tools.deadlines, holding };
-  let bytes: Buffer;
-  let files: readonly Upload[] | undefined;
-  if (form === undefined) {
-    bytes = await readBody(x.request, x.response, head, options);
-  } else {
-    const spool = createSpool({
-      directory: generation.spoolDirectory,
-      maxBytes: limits.uploadBytes,
-      straightToDisk: onDisk,
-    });
-    x.defer(() => spool.discard());
-    const uploads = { ...options, uploadLimit: limits.uploadBytes, spool };
-    ({ bytes, files } = await readCallBody(x.request, x.response, head, form, uploads));
-  }
-  const reading = readCall(x, bytes, limits, files);
-  if (reading !== undefined) await reading;
-  const inspecting = screenAndInspect(x, pipeline);
-  if (inspecting !== undefined) await inspecting;
-  const admitting = pipeline.admit(x);
-  if (admitting !== undefined) await admitting;
-  if (x.given !== undefined) {
-    await deliverGiven(x, x.given, tools);
-    return;
-  }
-  const offers = pipeline.route(x);
-  await deliver(x, offers instanceof Promise ? await offers : offers, tools);
-}
-
-/** A larger multipart body goes to disk from its first byte on. */
-const SPOOLED_AT_ONCE = 1_024 * 1_024;
-
-/** Decodes a call: the options of its body, and what it refers to. Synchronous if there are no references. */
-export function readCall(
-  x: LiveExchange & Known,
-  bytes: Buffer,
-  limits: BodyLimits,
-  files?: readonly Upload[],
-): Awaitable<void> {
-  if (bytes.length < LARGE) return understand(x, bytes, noBase64(bytes), limits, files);
-  return findBase64(bytes).then((base64) => understand(x, bytes, base64, limits, files));
-}
-
-function understand(
-  x: LiveExchange & Known,
-  bytes: Buffer,
-  base64: Base64Ranges,
-  limits: BodyLimits,
-  files: readonly Upload[] | undefined,
-): Awaitable<void> {
-  const style = x.style!;
-  const { depth } = limits;
-  const { maxValues, measure } = style.ingress!;
-  const body = scanJson(bytes, maxValues === undefined ? { depth } : { depth, tokens: maxValues }, base64);
-  checkPlaces(body);
-  const operation = style.ingress!.operations?.find((below) => x.path === style.ingress!.path + below);
-  const kind = operation === undefined ? { style: style.name } : { style: style.name, operation };
-  x.call = { ...kind, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
-  if (operation !== undefined && x.call.stream)
-    throw invalidField('stream', `must be false: ${x.path} is not streamed`);
-  if (files !== undefined && measure !== undefined) return measureCall(x, style);
-  const recalling = style.ingress!.recall?.(x, body);
-  if (recalling instanceof Promise) return recalling.then((recalled) => recall(x, style, recalled));
-  recall(x, style, recalling);
-}
-
-async function measureCall(x: LiveExchange, style: Style): Promise<void> {
-  x.call = { ...x.call, bounds: await style.ingress!.measure!(x.call) };
-}
-
-/** Replaces the body by one with its references resolved, so that it is counted and can be sent to any channel. */
-function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): void {
-  if (recalled === undefined) return;
-  const { body, channel } = recalled;
-  const earlier = { channel, body: x.call.body };
-  const { operation } = x.call;
-  const kind = operation === undefined ? { style: style.name } : { style: style.name, operation };
-  x.call = { ...kind, body, ...style.ingress!.read(body, x), earlier };
 }
 
 /** A passthrough request: admitted like a call, forwarded without being decoded. */
@@ -572,58 +345,6 @@ async function serveSocket(
   x.call = readPassthrough(passthrough, { head: upgrade.head, maxBytes: 0 });
   await generation.pipeline.admit(x);
   await carrySocket(x, passthrough, upgrade, options.opaque, generation.deliver);
-}
-
-/** The code of an error, ours or a vendor's. */
-const CODE = /^[\w.:-]{0,64}$/;
-
-/** Settles a failed request, then sends the error to the client, if it is still connected. */
-async function failExchange(
-  x: LiveExchange,
-  error: unknown,
-  generation: Generation,
-  options: ServerOptions,
-): Promise<void> {
-  let refusal = clientError(error, x.id, options.log);
-  x.status = x.gone ? 499 : refusal.status;
-  // That of a vendor may be anything, a part of the request, too.
-  if (!x.gone) x.note({ code: CODE.test(refusal.code) ? refusal.code : '' });
-  try {
-    // A target that was not called has no failure.
-    const failure = x.attempts.findLast((attempt) => attempt.failure !== undefined)?.failure;
-    const refused = refusal.status < 500 && (failure === undefined || failure === 'refused');
-    await generation.deliver.conclude(x, x.gone ? 'aborted' : refused ? 'refused' : 'failed');
-  } catch (settling) {
-    refusal = toGatewayError(settling); // `conclude` has logged it
-  }
-  if (x.gone || x.response.destroyed) return;
-  if (x.body !== undefined) {
-    // Only a comment was sent so far: an error event of the stream, and no successful end.
-    x.body.write(x.style === undefined ? '' : errorEvent(refusal, x.style, x.id), () => x.response.destroy());
-    return;
-  }
-  refuseRequest(x.request, x.response, refusal, x.style, x.id, options, x.answerHeaders);
-}
-
-function refuseRequest(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: GatewayError,
-  style: ErrorFormat | undefined,
-  id: string,
-  options: ServerOptions,
-  extra: Readonly<Record<string, string>> = {},
-): void {
-  if (response.headersSent || response.destroyed) {
-    response.destroy();
-    return;
-  }
-  // Every 401 says how to authenticate (RFC 9110, 11.6.1).
-  const how = error.status === 401 ? { 'www-authenticate': 'Bearer' } : {};
-  const headers = answerHeaders(id, { ...extra, ...how, ...error.headers }, { 'content-type': 'application/json' });
-  const body = errorBody(error, style, id);
-  if (isRead(request)) send(response, error.status, headers, body);
-  else answerUnread(request, response, { status: error.status, headers, body }, options.clock.after);
 }
 
 /** A received request for a route. */
@@ -668,7 +389,7 @@ async function serveRoute(
   const { answerHeaders: added } = entry;
   if (refusal !== undefined) {
     const spelling = spellingOf(routeRequest.route) ?? routeRequest.style;
-    refuseRequest(request, response, refusal, spelling, id, options, added);
+    refuseRequest(request, response, refusal, spelling, id, options.clock.after, added);
   } else if (result instanceof Answer) {
     const headers = answerHeaders(id, added, result.headers);
     const { status, body = '' } = result;
@@ -788,17 +509,14 @@ function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, option
     socket.destroy();
     return;
   }
-  upgradePassthrough(request, socket as Socket, first, options).catch((error: unknown) => {
+  try {
+    upgradePassthrough(request, socket as Socket, first, options);
+  } catch (error) {
     endSocket(socket, clientError(error, newId(options.clock.now()), options.log), options);
-  });
+  }
 }
 
-async function upgradePassthrough(
-  request: IncomingMessage,
-  socket: Socket,
-  first: Buffer,
-  options: ServerOptions,
-): Promise<void> {
+function upgradePassthrough(request: IncomingMessage, socket: Socket, first: Buffer, options: ServerOptions): void {
   const head = readHead(request);
   const generation = options.current();
   const passthrough = generation.router.passthroughAt(head.path);
@@ -809,7 +527,7 @@ async function upgradePassthrough(
   const ip = addressOf(socket, head, generation, options);
   const response = refusalOn(socket, request);
   const x = new LiveExchange({ request, response, head, ip, style: undefined, passthrough }, options.clock);
-  await serveExchange(x, generation, options, (known) =>
+  visit(x, { head, expectsContinue: false, generation, server: options }, (known) =>
     serveSocket(known, passthrough, { head, socket, first }, generation, options),
   );
 }

@@ -28,10 +28,23 @@ export interface Store extends Reader {
    */
   atomic(steps: readonly Step[], when?: 'durable' | 'ran'): Promise<string | undefined>;
   /**
+   * The same as `atomic`, durable, without a promise: for callers that write a list for each of many calls. `listener` is told later, never from
+   * within. A store that lacks it is used by `atomic`.
+   */
+  write?(steps: readonly Step[], listener: Written): void;
+  /**
    * Age of the oldest waiting list in milliseconds (`Infinity` if the store cannot be written now), and the number of
    * waiting lists. Synchronous: used to refuse work whose end could not be written.
    */
   pressure(): { readonly waiting: number; readonly oldestMs: number };
+}
+
+/** Is told the result of a list. */
+export interface Written {
+  /** It is durable; or it was rolled back because of this `must`. */
+  written(refused: string | undefined): void;
+  /** It was not written; `StoreUnavailable` if the store is away. */
+  failed(error: unknown): void;
 }
 
 /** One step of an atomic list: a statement, or amounts to add to a row. */

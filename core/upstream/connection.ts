@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls';
 import type { BodyStream } from '../body-stream.ts';
 import type { Clock } from '../clock.ts';
 import type { Headers } from '../contracts/call.ts';
+import { type Write, writes } from '../stage.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, dialThrough, type Target } from './dial.ts';
@@ -46,7 +47,7 @@ export interface ConnectionOwner {
 }
 
 /** One running request. */
-export class Call implements UpstreamCall {
+export class Call implements UpstreamCall, Write {
   sent = false;
   /** Undefined once it has ended. */
   connection: Connection | undefined;
@@ -58,6 +59,10 @@ export class Call implements UpstreamCall {
     this.head = head;
     this.body = body;
     this.listener = listener;
+  }
+
+  write(): void {
+    this.connection?.write(this);
   }
 
   pause(): void {
@@ -238,6 +243,12 @@ export class Connection implements AnswerSink {
 
   #send(call: Call): void {
     this.#parser.expect();
+    writes.add(call);
+  }
+
+  /** Writes the request of a call, unless it has ended meanwhile. */
+  write(call: Call): void {
+    if (this.#call !== call) return;
     const { head, body } = call;
     const socket = this.#socket!;
     if (body === undefined || Buffer.isBuffer(body)) writeWhole(socket, head, body);

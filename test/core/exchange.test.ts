@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { type Books, endExchange } from '../../core/books.ts';
+import { type Books, endedExchange } from '../../core/books.ts';
 import { createDeadlines } from '../../core/deadlines.ts';
 import { ClientLeft, LiveExchange } from '../../core/exchange.ts';
 import { newId } from '../../core/id.ts';
@@ -160,7 +160,7 @@ describe('the end of an exchange', () => {
     const pipeline = createPipeline(players, keptLog, createDeadlines(clock));
     const books: Books = { store, pipeline, clock, log: keptLog };
     const x = live(clock);
-    return { x, clock, log, kept, end: (outcome: Outcome = 'served') => endExchange(x, outcome, books) };
+    return { x, clock, log, kept, end: (outcome: Outcome = 'served') => endedExchange(x, outcome, books) };
   }
   const STEPS: readonly Step[] = [{ sql: '1' }, { sql: '2' }];
 

@@ -2,8 +2,8 @@
  * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
-import { type Step, StoreUnavailable, type Sum, statementOf, type Value } from '../../../core/plugin.ts';
-import { addAmounts, checkedValue } from '../../../core/sdk.ts';
+import { type Step, StoreUnavailable, type Sum, statementOf, type Value, type Written } from '../../../core/plugin.ts';
+import { addAmounts, checkedValue, type Queue, queueOf } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
 /** Beyond either, new lists are refused, so that callers learn of the overload at once. */
@@ -18,19 +18,24 @@ interface Waiting {
   readonly steps: readonly Step[];
   readonly durable: boolean;
   readonly sinceMs: number;
-  /** `result`: rows changed by the last step, or `-1 - step` of the failed `must`. */
-  readonly answered: (list: Waiting, result: number) => void;
-  resolve(answer: number | string | undefined): void;
-  reject(error: Error): void;
+  /** Whether `listener` is told the number of changed rows instead of the `must` that failed. */
+  readonly tellsChanges: boolean;
+  readonly listener: Listener;
 }
 
-function tellChanges({ resolve }: Waiting, result: number): void {
-  resolve(result);
+/** Is told the result of a list. */
+interface Listener {
+  written(answer: number | string | undefined): void;
+  failed(error: Error): void;
 }
 
-function tellRefusal({ steps, resolve }: Waiting, result: number): void {
-  resolve(result < 0 ? statementOf(steps[-1 - result]!).must : undefined);
+/** `result`: rows changed by the last step, or `-1 - step` of the failed `must`. */
+function tell({ steps, tellsChanges, listener }: Waiting, result: number): void {
+  if (tellsChanges) listener.written(result);
+  else listener.written(result < 0 ? statementOf(steps[-1 - result]!).must : undefined);
 }
+
+const batches: Queue<() => void> = queueOf('store', (flush) => flush());
 
 /** `send` is called with a batch after the previous one was answered; `mono` is a monotonic clock. */
 export function createLists(send: (batch: Batch) => void, mono: () => number = () => performance.now()) {
@@ -53,24 +58,18 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     return oldest === undefined ? 0 : nowMs - oldest.sinceMs;
   }
 
-  function add(
-    steps: readonly Step[],
-    durable: boolean,
-    answered: Waiting['answered'],
-    resolve: Waiting['resolve'],
-    reject: Waiting['reject'],
-  ): void {
+  function add(steps: readonly Step[], durable: boolean, tellsChanges: boolean, listener: Listener): void {
     if (ended) throw ended;
     const nowMs = mono();
     if (size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
       throw new StoreUnavailable(`the store is behind: ${size} lists wait`);
     }
-    coming.push({ steps: checked(steps), durable, sinceMs: nowMs, answered, resolve, reject });
+    coming.push({ steps: checked(steps), durable, sinceMs: nowMs, tellsChanges, listener });
     size++;
     if (isUnderWay || isScheduled) return;
     isScheduled = true;
     // Lists of one turn of the event loop go into one batch.
-    setImmediate(flush);
+    batches.add(flush);
   }
 
   function flush(): void {
@@ -93,7 +92,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   }
 
   function rejectSent(error: Error): void {
-    for (let number = 0; number < sent.length; number++) take(number)?.reject(error);
+    for (let number = 0; number < sent.length; number++) take(number)?.listener.failed(error);
   }
 
   function done(): void {
@@ -107,20 +106,24 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   return {
     /** Runs a list of one step; returns the changed rows. */
     run: (step: Step): Promise<number> =>
-      new Promise<number>((resolve, reject) => add([step], true, tellChanges, resolve as Waiting['resolve'], reject)),
+      new Promise<number>((written, failed) =>
+        add([step], true, true, { written: written as Listener['written'], failed }),
+      ),
     /** Runs a list; returns the `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. */
     atomic: (steps: readonly Step[], durable: boolean): Promise<string | undefined> =>
-      new Promise<string | undefined>((resolve, reject) =>
-        add(steps, durable, tellRefusal, resolve as Waiting['resolve'], reject),
+      new Promise<string | undefined>((written, failed) =>
+        add(steps, durable, false, { written: written as Listener['written'], failed }),
       ),
+    /** The same, durable, for a listener. Throws if the list cannot be added. */
+    write: (steps: readonly Step[], listener: Written): void => add(steps, true, false, listener as Listener),
     /** Handles results of the running batch. */
     answer(answers: Answers): void {
       for (let i = 0; i < answers.length; i += 2) {
         const list = take(answers[i] as number);
         const result = answers[i + 1]!;
         if (list === undefined) continue;
-        if (typeof result === 'number') list.answered(list, result);
-        else list.reject(statementError(result, list.steps));
+        if (typeof result === 'number') tell(list, result);
+        else list.listener.failed(statementError(result, list.steps));
       }
     },
     /** All lists of the batch were answered: sends the next batch. */
@@ -138,7 +141,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       rejectSent(error);
       for (const list of coming.splice(0)) {
         size--;
-        list.reject(error);
+        list.listener.failed(error);
       }
       if (size === 0) drained?.();
     },

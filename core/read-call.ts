@@ -1,0 +1,58 @@
+/** From the bytes of a call to what is known of it: its options, the sizes of its files, what it refers to. */
+import { type Base64Ranges, findBase64, LARGE, noBase64 } from './base64-ranges.ts';
+import type { BodyLimits } from './config/core-sections.ts';
+import type { Upload } from './contracts/call.ts';
+import { invalidField } from './contracts/errors.ts';
+import type { Recalled, Style } from './contracts/style.ts';
+import type { LiveExchange } from './exchange.ts';
+import { scanJson } from './json.ts';
+import type { Awaitable, Known } from './plugin.ts';
+import { checkPlaces } from './translation/ruled-fields.ts';
+
+/** Decodes a call: the options of its body, and what it refers to. Synchronous if there are no references. */
+export function readCall(
+  x: LiveExchange & Known,
+  bytes: Buffer,
+  limits: BodyLimits,
+  files?: readonly Upload[],
+): Awaitable<void> {
+  if (bytes.length < LARGE) return understand(x, bytes, noBase64(bytes), limits, files);
+  return findBase64(bytes).then((base64) => understand(x, bytes, base64, limits, files));
+}
+
+function understand(
+  x: LiveExchange & Known,
+  bytes: Buffer,
+  base64: Base64Ranges,
+  limits: BodyLimits,
+  files: readonly Upload[] | undefined,
+): Awaitable<void> {
+  const style = x.style!;
+  const { depth } = limits;
+  const { maxValues, measure } = style.ingress!;
+  const body = scanJson(bytes, maxValues === undefined ? { depth } : { depth, tokens: maxValues }, base64);
+  checkPlaces(body);
+  const operation = style.ingress!.operations?.find((below) => x.path === style.ingress!.path + below);
+  const kind = operation === undefined ? { style: style.name } : { style: style.name, operation };
+  x.call = { ...kind, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
+  if (operation !== undefined && x.call.stream)
+    throw invalidField('stream', `must be false: ${x.path} is not streamed`);
+  if (files !== undefined && measure !== undefined) return measureCall(x, style);
+  const recalling = style.ingress!.recall?.(x, body);
+  if (recalling instanceof Promise) return recalling.then((recalled) => recall(x, style, recalled));
+  recall(x, style, recalling);
+}
+
+async function measureCall(x: LiveExchange, style: Style): Promise<void> {
+  x.call = { ...x.call, bounds: await style.ingress!.measure!(x.call) };
+}
+
+/** Replaces the body by one with its references resolved, so that it is counted and can be sent to any channel. */
+function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): void {
+  if (recalled === undefined) return;
+  const { body, channel } = recalled;
+  const earlier = { channel, body: x.call.body };
+  const { operation } = x.call;
+  const kind = operation === undefined ? { style: style.name } : { style: style.name, operation };
+  x.call = { ...kind, body, ...style.ingress!.read(body, x), earlier };
+}
