@@ -81,8 +81,8 @@ function turn(): void {
 
 /** Something to write to a socket. */
 export interface Write {
-  write(): void;
+  flush(): void;
 }
 
 /** Writes at the end of the turn, in the order of their addition. */
-export const writes: Queue<Write> = queueOf('writes', (each) => each.write());
+export const writes: Queue<Write> = queueOf('writes', (each) => each.flush());

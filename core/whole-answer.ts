@@ -87,7 +87,7 @@ class Answer implements Write {
     this.#written = written;
   }
 
-  write(): void {
+  flush(): void {
     const response = this.#response;
     const socket = this.#socket;
     if (response.destroyed || socket.destroyed) return;
@@ -144,7 +144,7 @@ const isKnown = ((): boolean => {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request) as unknown as Partial<Private>;
   return (
-    (request as { _consumed?: unknown })._consumed === false &&
+    typeof (request as { _dump?: unknown })._dump === 'function' &&
     response._header === null &&
     response._headerSent === false &&
     response._contentLength === null &&

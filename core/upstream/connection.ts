@@ -61,7 +61,7 @@ export class Call implements UpstreamCall, Write {
     this.listener = listener;
   }
 
-  write(): void {
+  flush(): void {
     this.connection?.write(this);
   }
 
