@@ -59,7 +59,33 @@ interface Rows {
   readonly day: Sum;
 }
 
-function rowsOf({ accountId, kind, keyId, model, channel, departmentId }: Addition, hourMs: number): Rows {
+/** The rows of recent lines, found by comparing: building their names costs more than all else here. */
+const RECENT = 256;
+const recent: ({ readonly hourMs: number; readonly line: Addition; readonly rows: Rows } | undefined)[] = new Array(
+  RECENT,
+).fill(undefined);
+
+function rowsOf(line: Addition, hourMs: number): Rows {
+  const place = (line.keyId * 31 + line.accountId * 7 + line.model.length + line.channel.length * 3) % RECENT;
+  const known = recent[place];
+  if (known !== undefined && known.hourMs === hourMs && isSameRow(known.line, line)) return known.rows;
+  const found = namedRows(line, hourMs);
+  recent[place] = { hourMs, line, rows: found };
+  return found;
+}
+
+function isSameRow(a: Addition, b: Addition): boolean {
+  return (
+    a.keyId === b.keyId &&
+    a.accountId === b.accountId &&
+    a.departmentId === b.departmentId &&
+    a.kind === b.kind &&
+    a.model === b.model &&
+    a.channel === b.channel
+  );
+}
+
+function namedRows({ accountId, kind, keyId, model, channel, departmentId }: Addition, hourMs: number): Rows {
   // Names may contain any character, so the length marks the end of the channel's name.
   const name = `${hourMs} ${accountId} ${keyId} ${departmentId} ${kind} ${channel.length} ${channel} ${model}`;
   const cached = rows.get(name);

@@ -47,6 +47,8 @@ export type Labels = (id: string, label: Label, dayMs: number) => Reference;
 export function createLabels(store: Pick<Store, 'one'>): Labels {
   const runs = new Map<string, Referred>();
   const labels = new Map<string, Referred>();
+  /** The labels of recent records, found by comparing: their names are long. */
+  const recent: ({ readonly label: Label; readonly row: Referred } | undefined)[] = new Array(RECENT).fill(undefined);
 
   async function ask(referred: Referred, sql: string): Promise<void> {
     referred.isAskedFor = true;
@@ -68,12 +70,28 @@ export function createLabels(store: Pick<Store, 'one'>): Labels {
     return referred;
   }
 
-  return (id, label, dayMs) => {
-    const runName = runOf(id);
-    const run = find(runs, runName, () => runName);
+  let lastRun: Referred | undefined;
+
+  function runFor(id: string): Referred {
+    const name = runOf(id);
+    if (lastRun?.name !== name) lastRun = find(runs, name, () => name);
+    return lastRun;
+  }
+
+  function rowFor(label: Label): Referred {
+    const place = placeFor(label);
+    const known = recent[place];
+    if (known !== undefined && isSame(known.label, label)) return known.row;
     const row = find(labels, keyOf(label), () => digestOf(label));
+    recent[place] = { label, row };
+    return row;
+  }
+
+  return (id, label, dayMs) => {
+    const run = runFor(id);
+    const row = rowFor(label);
     const names = [run.name, row.name] as const;
-    if (run.dayMs >= dayMs && row.dayMs >= dayMs) return { numbers: [run.number, row.number], names, steps: [] };
+    if (run.dayMs >= dayMs && row.dayMs >= dayMs) return { numbers: [run.number, row.number], names, steps: NO_STEPS };
     if (run.dayMs < dayMs && !run.isAskedFor) void ask(run, ASK_FOR_RUN);
     if (row.dayMs < dayMs && !row.isAskedFor) void ask(row, ASK_FOR_LABEL);
     return {
@@ -85,6 +103,31 @@ export function createLabels(store: Pick<Store, 'one'>): Labels {
       ],
     };
   };
+}
+
+const NO_STEPS: readonly Step[] = [];
+/** The number of recent labels. */
+const RECENT = 64;
+
+function placeFor({ status, model, channel, notes }: Label): number {
+  return (status + model.length * 7 + channel.length * 31 + (notes[0]?.number ?? 0) * 13) % RECENT;
+}
+
+function isSame(a: Label, b: Label): boolean {
+  if (a.notes.length !== b.notes.length) return false;
+  for (let i = 0; i < a.notes.length; i++) if (a.notes[i] !== b.notes[i]) return false;
+  return (
+    a.status === b.status &&
+    a.outcome === b.outcome &&
+    a.stream === b.stream &&
+    a.included === b.included &&
+    a.estimated === b.estimated &&
+    a.style === b.style &&
+    a.model === b.model &&
+    a.channel === b.channel &&
+    a.attempted === b.attempted &&
+    a.route === b.route
+  );
 }
 
 const ASK_FOR_RUN = 'SELECT id, last_day_ms FROM usage_run WHERE name = ?';

@@ -57,11 +57,8 @@ export function createRecordSteps({ store, clock }: { readonly store: Store; rea
         output: usage?.output ?? 0,
       } as const;
       const model = isOwnModel ? record.model : null;
-      const steps = [
-        ...sumSteps(record, departmentId, added, closedMs),
-        ...reference.steps,
-        rowStep(record, departmentId, reference, { model, attemptMs: attempt?.ms ?? null, notes: noted.text }),
-      ];
+      const row = rowStep(record, departmentId, reference, { model, attemptMs: attempt?.ms ?? null, notes: noted.text });
+      const steps = [...sumSteps(record, departmentId, added, closedMs), ...reference.steps, row];
       const { tags } = record.other;
       if (tags !== undefined) steps.push(...ofTags(record, departmentId, added, tags as readonly string[]));
       if (hasDetail(usage) || record.atMs !== idMs) steps.push(detailStep(record, idMs));
@@ -99,8 +96,7 @@ interface OfRow {
   readonly notes: string | null;
 }
 
-/** Counts with a column in `usage_row`, and in `usage_detail`. */
-const ROW_COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'output', 'reasoning'] as const;
+/** Counts with a column in `usage_detail`. */
 const DETAIL_COUNTS = ['inputAudio', 'outputAudio', 'inputImage', 'outputImage', 'characters', 'seconds'] as const;
 
 function rowStep(record: UsageRecord, departmentId: number, { numbers, names }: Reference, of: OfRow): Step {
@@ -116,7 +112,12 @@ function rowStep(record: UsageRecord, departmentId: number, { numbers, names }: 
       departmentId,
       record.keyId,
       of.model,
-      ...ROW_COUNTS.map((name) => usage?.[name] ?? null),
+      usage?.input ?? null,
+      usage?.cacheRead ?? null,
+      usage?.cacheWrite ?? null,
+      usage?.cacheWriteLong ?? null,
+      usage?.output ?? null,
+      usage?.reasoning ?? null,
       record.charged,
       record.durationMs,
       record.firstByteMs ?? null,
@@ -169,5 +170,9 @@ function sumSteps(record: UsageRecord, departmentId: number, added: Added, close
   const kind = sumKindOf(record, kindOf(record));
   // Daily sums are of calls only.
   const day = kind === 'request' ? 0 : closedMs;
-  return additionSteps({ id, accountId, kind, keyId, model, channel, departmentId, ...added }, day);
+  const { lines, repeats, amount, included, input, output } = added;
+  return additionSteps(
+    { id, accountId, kind, keyId, model, channel, departmentId, lines, repeats, amount, included, input, output },
+    day,
+  );
 }

@@ -40,6 +40,24 @@ const CARES: Readonly<Record<EstimateOptions['reserve'], readonly [Care, ...Care
   estimate: ['estimate', 'count'],
 };
 
+/** The first of the sizes: that of nearly every call. */
+export function firstSize(costs: Costs): ReservationSize {
+  const { care, output, share } = fullAnswer(costs);
+  const amount = costs.most(care, output);
+  return { amount, room: amount * share, care, output, limit: undefined };
+}
+
+/** What is reserved for the full answer. */
+function fullAnswer({ bounds, options, most, longest }: Costs) {
+  const [care] = CARES[options.reserve];
+  const requested = bounds.outputTokens;
+  const full = requested ?? (longest() ?? ASSUMED_MAXIMUM) * Math.max(1, bounds.choices);
+  const isLimited = isLimitable(bounds) && (requested !== undefined || most(care, full) > most(care, 0));
+  // A call that sets its own limit may use all that is left.
+  const share = isLimited && requested === undefined ? OF_WHAT_IS_LEFT : 1n;
+  return { care, full, isLimited, output: isLimited ? full : undefined, share };
+}
+
 /**
  * The sizes, to be tried in turn. First the full answer, then half of it, and so on; for answers of one length, the most careful estimate of
  * the input comes first.
@@ -49,11 +67,7 @@ export function* reservationSizes(costs: Costs): IterableIterator<ReservationSiz
   const [strictest, ...others] = CARES[options.reserve];
   const requested = bounds.outputTokens;
   const choices = Math.max(1, bounds.choices);
-  const full = requested ?? (costs.longest() ?? ASSUMED_MAXIMUM) * choices;
-  const isLimited = isLimitable(bounds) && (requested !== undefined || most(strictest, full) > most(strictest, 0));
-  const output = isLimited ? full : undefined;
-  // A call that sets its own limit may use all that is left.
-  const share = isLimited && requested === undefined ? OF_WHAT_IS_LEFT : 1n;
+  const { full, isLimited, output, share } = fullAnswer(costs);
   for (const care of [strictest, ...others]) {
     const amount = most(care, output);
     yield { amount, room: amount * share, care, output, limit: undefined };

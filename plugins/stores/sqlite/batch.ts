@@ -99,7 +99,8 @@ export function createBatches(
       parameters[count] = bound;
       at += 2;
       for (let i = 0; i < count; i++) bound[i] = boundValue(wire[at++]);
-      changes = statement.run(bound).changes;
+      // As arguments they are bound faster than as elements of an array.
+      changes = statement.run(...bound).changes;
       if (changes === 0 && (shape & 1) === 1) return -1 - step;
     }
     return changes;

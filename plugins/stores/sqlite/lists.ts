@@ -174,7 +174,13 @@ function encode(waiting: readonly (Waiting | undefined)[], statements: Map<strin
       statements.set(sql, name);
     }
     const at = lists.push(name ?? sql, 0);
-    for (const column of params) for (let i = 0; i < column.length; i++) lists.push(checkedValue(column[i]!));
+    for (const column of params) {
+      for (let i = 0; i < column.length; i++) {
+        const value = column[i]!;
+        // They were checked when they were added; only a view has to be copied.
+        lists.push(typeof value === 'object' ? checkedValue(value) : value);
+      }
+    }
     lists[at - 1] = (lists.length - at) * 2 + (must === undefined ? 0 : 1);
   }
 
