@@ -6,7 +6,7 @@ import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import type { Pipeline, Settlement } from './pipeline.ts';
-import { type Known, type Step, type Store, StoreUnavailable, type Written } from './plugin.ts';
+import { type Known, type Store, StoreUnavailable, TOLD, type Written } from './plugin.ts';
 import { type Queue, queueOf } from './stage.ts';
 
 /** How long an end may wait for a store that cannot write. */
@@ -120,8 +120,16 @@ class Ending implements Written {
 
   #write(settlement: Settlement): void {
     this.#settlement = settlement;
-    if (settlement.steps.length === 0) this.end();
-    else writeList(this.#books.store, settlement.steps, this);
+    if (settlement.steps.length === 0) {
+      this.end();
+      return;
+    }
+    const writing = this.#books.store.atomic(settlement.steps, 'durable', this);
+    if (writing === TOLD) return;
+    writing.then(
+      (refused) => this.written(refused),
+      (error) => this.failed(error),
+    );
   }
 
   written(refused: string | undefined): void {
@@ -187,17 +195,6 @@ class Ending implements Written {
     if (this.#hasFailed) this.#listener.unsettled(this.#failure);
     else if (this.#withheld !== undefined) this.#listener.unsettled(this.#withheld);
     else this.#listener.settled();
-  }
-}
-
-/** Writes a list with the store's own way for many, or with its promise. */
-function writeList(store: Store, steps: readonly Step[], listener: Written): void {
-  if (store.write !== undefined) store.write(steps, listener);
-  else {
-    store.atomic(steps).then(
-      (refused) => listener.written(refused),
-      (error) => listener.failed(error),
-    );
   }
 }
 

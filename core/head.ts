@@ -63,10 +63,11 @@ export function readHead(request: IncomingMessage): Head {
   }
   const question = target.indexOf('?');
   const path = question < 0 ? target : target.slice(0, question);
-  if (!TARGET.test(target) || DISGUISED.test(path)) {
-    throw coreErrors.invalid_path();
+  if (target !== lastTarget) {
+    if (!TARGET.test(target) || DISGUISED.test(path)) throw coreErrors.invalid_path();
+    checkEncoding(path);
+    lastTarget = target;
   }
-  checkEncoding(path);
   const length = readLength(headers['content-length']);
   const hasBody = headers['transfer-encoding'] !== undefined || (length !== undefined && length > 0);
   if (hasBody && method !== 'POST' && method !== 'PUT') {
@@ -74,6 +75,10 @@ export function readHead(request: IncomingMessage): Head {
   }
   return { method, path, search: question < 0 ? '' : target.slice(question + 1), headers, length, hasBody, coding };
 }
+
+/** The last valid values: most requests have the same ones. */
+let lastTarget: string | undefined;
+let lastHost: string | undefined;
 
 /** The path and query of a target; the host of an absolute one replaces that of the header. */
 function originForm(target: string, headers: Record<string, string>): string {
@@ -139,9 +144,11 @@ function checkVersion(version: string, headers: Headers): void {
 
 function checkHost(version: string, headers: Headers): void {
   const host = headers.host;
+  if (host !== undefined && host === lastHost) return;
   if (host === undefined ? version === '1.1' : !HOST.test(host)) {
     throw coreErrors.invalid_host();
   }
+  lastHost = host;
 }
 
 function checkExpectation(expected: string | undefined): void {

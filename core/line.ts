@@ -1,19 +1,27 @@
-/** The requests of one connection: served in the order of their arrival, and a limited number at a time. */
+/** The requests of one connection: served in the order of their arrival, and a limited number at a time; and the end of idle connections. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Clock } from './clock.ts';
+import { createRoll, type Member, type Roll } from './roll.ts';
+import { KEEP_ALIVE_S } from './whole-answer.ts';
 
 /** The state of one connection. */
-export interface Line {
+export interface Line extends Member {
+  readonly socket: Duplex;
   /** Pending answers, in order. */
   readonly owed: ServerResponse[];
   /** Starts waiting requests when fewer are served. */
   readonly waiting: (() => void)[];
   /** The client's address, once determined. */
   address: string | undefined;
+  /** When its last answer ended, on the monotonic clock. */
+  idleSinceMs: number;
 }
 
 /** Maximum concurrent requests of one connection; further ones wait, and the connection is not read. */
 const MAX_PIPELINED = 20;
+/** How often idle connections are looked at. */
+const SWEEP_MS = 5_000;
 
 /** A property of the connection: every request needs it, and a WeakMap lookup is much slower. */
 const LINE = Symbol('line');
@@ -27,48 +35,83 @@ export interface CloseObserver {
   closed(): void;
 }
 
-/** The line of a connection. */
-export function lineOf(socket: Bearer): Line {
-  const known = socket[LINE];
-  if (known !== undefined) return known;
-  const line: Line = { owed: [], waiting: [], address: undefined };
-  socket[LINE] = line;
-  // Node does not tell queued answers that their connection has closed.
-  socket.on('close', () => {
-    for (const response of [...line.owed]) {
-      if (response.socket !== null) continue;
-      response.destroy();
-      response.emit('close');
-    }
-  });
-  return line;
+/** The connections of a server that have had a request. */
+export class Lines {
+  readonly #clock: Clock;
+  readonly #all: Roll<Line> = createRoll();
+  readonly #stop: () => void;
+
+  /** Closes idle ones until `stop`: node would set a timer with each answer, and clear it with the next request. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#stop = clock.every(SWEEP_MS, () => {
+      const latest = clock.mono() - KEEP_ALIVE_S * 1_000;
+      for (const { socket, owed, idleSinceMs } of this.#all)
+        if (owed.length === 0 && idleSinceMs <= latest) socket.destroy();
+    });
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  /** The line of a connection. */
+  of(socket: Bearer): Line {
+    const known = socket[LINE];
+    if (known !== undefined) return known;
+    const line: Line = {
+      place: -1,
+      socket,
+      owed: [],
+      waiting: [],
+      address: undefined,
+      idleSinceMs: this.#clock.mono(),
+    };
+    socket[LINE] = line;
+    this.#all.add(line);
+    socket.on('close', () => {
+      this.#all.delete(line);
+      // Node does not tell queued answers that their connection has closed.
+      for (const response of [...line.owed]) {
+        if (response.socket !== null) continue;
+        response.destroy();
+        response.emit('close');
+      }
+    });
+    return line;
+  }
+
+  /** Waits in the line of a connection. A promise if too many are before it. */
+  up({ socket }: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
+    const { owed, waiting } = this.of(socket);
+    owed.push(response);
+    // Exists before the answer is observed, so that all answers have one shape.
+    (response as Owed)[OBSERVER] = undefined;
+    response.on('close', this.#left);
+    if (owed.length <= MAX_PIPELINED) return undefined;
+    // Pipelined requests in the same packet are still emitted.
+    socket.pause();
+    return new Promise((begin) => waiting.push(begin));
+  }
+
+  /** Called as a method of the answer. */
+  readonly #left = ((lines: Lines) =>
+    function (this: Owed): void {
+      const { socket } = this.req;
+      const line = lines.of(socket);
+      const { owed, waiting } = line;
+      line.idleSinceMs = lines.#clock.mono();
+      if (owed[0] === this) owed.shift();
+      else owed.splice(owed.indexOf(this), 1);
+      const begin = waiting.shift();
+      begin?.();
+      if (begin !== undefined && waiting.length === 0) socket.resume();
+      this[OBSERVER]?.closed();
+    })(this);
 }
 
-/** Waits in the line of a connection. A promise if too many are before it. */
-export function lineUp({ socket }: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
-  const { owed, waiting } = lineOf(socket);
-  owed.push(response);
-  // Its property exists before the answer is observed, so that all answers have one shape.
-  (response as Owed)[OBSERVER] = undefined;
-  response.on('close', leave);
-  if (owed.length <= MAX_PIPELINED) return undefined;
-  // Pipelined requests in the same packet are still emitted.
-  socket.pause();
-  return new Promise((begin) => waiting.push(begin));
-}
-
-/** Observes the close of an answer, in line or not. */
+/** Observes the close of an answer, in a line or not. */
 export function observeClose(response: Owed, observer: CloseObserver): void {
   if (OBSERVER in response) response[OBSERVER] = observer;
   else response.on('close', () => observer.closed());
-}
-
-function leave(this: Owed): void {
-  const { socket } = this.req;
-  const { owed, waiting } = lineOf(socket);
-  owed.splice(owed.indexOf(this), 1);
-  const begin = waiting.shift();
-  begin?.();
-  if (begin !== undefined && waiting.length === 0) socket.resume();
-  this[OBSERVER]?.closed();
 }

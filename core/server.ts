@@ -47,7 +47,7 @@ import { ALL_METHODS, type Head, MAX_HEADERS, methodNotServed, readHead } from '
 import { newId } from './id.ts';
 import type { Intake } from './intake.ts';
 import { scanJson } from './json.ts';
-import { lineOf, lineUp } from './line.ts';
+import { Lines } from './line.ts';
 import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
 import { type Arrival, forwardPassthrough, readPassthrough } from './passthrough.ts';
@@ -70,6 +70,7 @@ import { clientError, refuseRequest } from './refusals.ts';
 import { methodNotAllowed, type Router } from './router.ts';
 import { visit } from './visit.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
+import { tellKeepAlive } from './whole-answer.ts';
 import { connectionsWithin, descriptorLimit } from './workers/descriptors.ts';
 import { type Forward, HOP_ROOM, unwrap } from './workers/forward.ts';
 
@@ -89,6 +90,11 @@ export interface ServerOptions {
   readonly servesWorkers?: boolean;
 }
 
+/** The same, and the connections of the server. */
+interface Serving extends ServerOptions {
+  readonly lines: Lines;
+}
+
 /** A received request of any kind. */
 interface Arrived {
   readonly head: Head;
@@ -97,7 +103,8 @@ interface Arrived {
 }
 
 /** Creates the server, not listening yet; every request is served by the generation that is current when it arrives. */
-export function createGatewayServer(options: ServerOptions): Server {
+export function createGatewayServer(given: ServerOptions): Server {
+  const options: Serving = { ...given, lines: new Lines(given.clock) };
   const room = options.servesWorkers === true ? HOP_ROOM : { bytes: 0, headers: 0 };
   const settings = {
     maxHeaderSize: 16 * 1_024 + room.bytes,
@@ -105,7 +112,8 @@ export function createGatewayServer(options: ServerOptions): Server {
     // Uploads may be slow; JSON bodies have a shorter limit, see body.ts.
     requestTimeout: 300_000,
     connectionsCheckingInterval: 1_000,
-    keepAliveTimeout: 75_000,
+    // Idle connections are closed by `Lines`.
+    keepAliveTimeout: 0,
     insecureHTTPParser: false,
     requireHostHeader: false, // `readHead` checks it, and reports errors in the error object
     noDelay: true,
@@ -128,6 +136,7 @@ export function createGatewayServer(options: ServerOptions): Server {
       failed(response, error);
     }
   };
+  server.on('close', () => options.lines.stop());
   server.on('request', (request, response) => take(request, response, false));
   server.on('checkContinue', (request, response) => take(request, response, true));
   // `readHead` refuses it.
@@ -139,10 +148,10 @@ export function createGatewayServer(options: ServerOptions): Server {
 }
 
 /** A request that the parser refuses. */
-function refuseConnection(error: ParserError, socket: Duplex, options: ServerOptions): void {
+function refuseConnection(error: ParserError, socket: Duplex, options: Serving): void {
   // An answer was already sent there and is still to be read.
   if (isClosing(socket) && error.code !== 'ECONNRESET') return;
-  const { owed, waiting } = lineOf(socket);
+  const { owed, waiting } = options.lines.of(socket);
   // The client is not slow: the server does not read it.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && waiting.length > 0) return;
   const unanswered = [...owed];
@@ -200,7 +209,7 @@ function parserRefusal({ code, rawPacket }: ParserError): GatewayError {
   }
 }
 
-function endSocket(socket: Duplex, error: GatewayError, { clock }: ServerOptions, format?: ErrorFormat): void {
+function endSocket(socket: Duplex, error: GatewayError, { clock }: Serving, format?: ErrorFormat): void {
   answerRaw(socket, rawAnswer(error, newId(clock.now()), format), clock.after);
 }
 
@@ -211,11 +220,12 @@ function serve(
   request: IncomingMessage,
   response: ServerResponse,
   expectsContinue: boolean,
-  options: ServerOptions,
+  options: Serving,
 ): Awaitable<void> {
   if (isClosing(request.socket)) return;
   response.on('error', ignore);
-  const waiting = lineUp(request, response);
+  tellKeepAlive(response);
+  const waiting = options.lines.up(request, response);
   if (waiting === undefined) return serveNow(request, response, expectsContinue, options);
   return waiting.then(() => {
     if (response.destroyed || isClosing(request.socket)) return;
@@ -228,7 +238,7 @@ function serveNow(
   request: IncomingMessage,
   response: ServerResponse,
   expectsContinue: boolean,
-  options: ServerOptions,
+  options: Serving,
 ): Awaitable<void> {
   // Node says so in the header, but does not close the connection.
   const isLast = (response as { readonly maxRequestsOnConnectionReached?: boolean }).maxRequestsOnConnectionReached;
@@ -303,7 +313,7 @@ function serveNow(
 }
 
 /** Names the methods of a path, or of the whole gateway (`*`). False for passthrough routes, whose vendor answers. */
-function answerOptions(response: ServerResponse, path: string, router: Router, { clock }: ServerOptions): boolean {
+function answerOptions(response: ServerResponse, path: string, router: Router, { clock }: Serving): boolean {
   if (path !== '*' && router.passthroughAt(path) !== undefined) return false;
   const allow = (path === '*' ? ALL_METHODS : router.methodsAt(path)).join(', ');
   response.writeHead(204, answerHeaders(newId(clock.now()), {}, { allow })).end();
@@ -326,7 +336,7 @@ async function servePassthrough(
   passthrough: PassthroughRoute,
   passthroughRequest: Omit<Arrival, 'maxBytes'>,
   generation: Generation,
-  options: ServerOptions,
+  options: Serving,
 ): Promise<void> {
   const arrival = { ...passthroughRequest, maxBytes: generation.limits.uploadBytes };
   x.call = readPassthrough(passthrough, arrival);
@@ -340,7 +350,7 @@ async function serveSocket(
   passthrough: PassthroughRoute,
   upgrade: Upgrade,
   generation: Generation,
-  options: ServerOptions,
+  options: Serving,
 ): Promise<void> {
   x.call = readPassthrough(passthrough, { head: upgrade.head, maxBytes: 0 });
   await generation.pipeline.admit(x);
@@ -368,7 +378,7 @@ async function serveRoute(
   response: ServerResponse,
   routeRequest: RouteRequest,
   generation: Generation,
-  options: ServerOptions,
+  options: Serving,
 ): Promise<void> {
   const id = newId(options.clock.now());
   const entry = new Entry();
@@ -502,9 +512,9 @@ function inexact(
 }
 
 /** An upgrade request: a WebSocket on a passthrough route, otherwise refused. */
-function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, options: ServerOptions): void {
+function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, options: Serving): void {
   socket.on('error', () => socket.destroy());
-  if (lineOf(socket).owed.length > 0) {
+  if (options.lines.of(socket).owed.length > 0) {
     // An earlier answer is still being sent, and would mix with this one.
     socket.destroy();
     return;
@@ -516,7 +526,7 @@ function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, option
   }
 }
 
-function upgradePassthrough(request: IncomingMessage, socket: Socket, first: Buffer, options: ServerOptions): void {
+function upgradePassthrough(request: IncomingMessage, socket: Socket, first: Buffer, options: Serving): void {
   const head = readHead(request);
   const generation = options.current();
   const passthrough = generation.router.passthroughAt(head.path);
@@ -533,10 +543,10 @@ function upgradePassthrough(request: IncomingMessage, socket: Socket, first: Buf
 }
 
 /** The client's address of a request. */
-function addressOf(socket: Socket, { headers }: Head, generation: Generation, options: ServerOptions): string {
+function addressOf(socket: Socket, { headers }: Head, generation: Generation, options: Serving): string {
   const forwardedFor = headers['x-forwarded-for'];
   if (forwardedFor !== undefined) return addressBehind(socket.remoteAddress ?? '', forwardedFor, generation, options);
-  const line = lineOf(socket);
+  const line = options.lines.of(socket);
   line.address ??= clientAddress(socket.remoteAddress ?? '', undefined, generation.trusted);
   return line.address;
 }
@@ -546,7 +556,7 @@ function addressBehind(
   peer: string,
   forwardedFor: string | undefined,
   { trusted }: Generation,
-  { proxies }: ServerOptions,
+  { proxies }: Serving,
 ): string {
   if (forwardedFor !== undefined) proxies.note(peer, trusted);
   return clientAddress(peer, forwardedFor, trusted);

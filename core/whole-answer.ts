@@ -13,6 +13,7 @@ interface Private {
   _header: string | null;
   _headerSent: boolean;
   _contentLength: number | null;
+  _keepAliveTimeout: number;
   _maxRequestsPerSocket: number;
   maxRequestsOnConnectionReached?: boolean;
   outputData: unknown[];
@@ -132,6 +133,11 @@ function keepAliveLines(most: number): string {
     keepAlive = `connection: keep-alive\r\nkeep-alive: timeout=${KEEP_ALIVE_S}${max}\r\n\r\n`;
   }
   return keepAlive;
+}
+
+/** Makes node say in the head of an answer how long its connection stays open: it does not know it, because it does not close it. */
+export function tellKeepAlive(response: ServerResponse): void {
+  if (isKnown) (response as unknown as Private)._keepAliveTimeout = KEEP_ALIVE_S * 1_000;
 }
 
 /** Says that a body was read completely; else node reads it again, to its end, when the request was answered. */

@@ -25,19 +25,20 @@ export interface Store extends Reader {
    * Runs a list of statements atomically. Resolves with the `must` that failed, or undefined. With `when: 'ran'` it
    * resolves as soon as the list has run, before it is durable: for data that a crash may lose unless a client has been
    * told otherwise. An empty list resolves when all earlier lists of this process are durable.
+   *
+   * A caller that writes a list for each of many calls gives a `listener`: a driver that can tells it instead, later and never from within, and
+   * returns `TOLD`.
    */
-  atomic(steps: readonly Step[], when?: 'durable' | 'ran'): Promise<string | undefined>;
-  /**
-   * The same as `atomic`, durable, without a promise: for callers that write a list for each of many calls. `listener` is told later, never from
-   * within. A store that lacks it is used by `atomic`.
-   */
-  write?(steps: readonly Step[], listener: Written): void;
+  atomic(steps: readonly Step[], when?: 'durable' | 'ran', listener?: Written): Promise<string | undefined>;
   /**
    * Age of the oldest waiting list in milliseconds (`Infinity` if the store cannot be written now), and the number of
    * waiting lists. Synchronous: used to refuse work whose end could not be written.
    */
   pressure(): { readonly waiting: number; readonly oldestMs: number };
 }
+
+/** What `atomic` returns if the listener is told: never settled, and the same each time. */
+export const TOLD: Promise<never> = new Promise(() => {});
 
 /** Is told the result of a list. */
 export interface Written {

@@ -119,7 +119,6 @@ async function openWith({ file, log, connect, how, isBrief = false, left = () =>
   const store: FileStore = {
     run: writes.run,
     atomic: writes.atomic,
-    write: writes.write,
     one: reads.one,
     all: reads.all,
     snapshot: <T>(read: (reader: Reader) => Promise<T>) => apart(true, read),

@@ -2,7 +2,7 @@
  * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
-import { type Step, StoreUnavailable, type Sum, statementOf, type Value, type Written } from '../../../core/plugin.ts';
+import { type Step, StoreUnavailable, type Sum, statementOf, TOLD, type Value, type Written } from '../../../core/plugin.ts';
 import { addAmounts, checkedValue, type Queue, queueOf } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
@@ -109,13 +109,23 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       new Promise<number>((written, failed) =>
         add([step], true, true, { written: written as Listener['written'], failed }),
       ),
-    /** Runs a list; returns the `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. */
-    atomic: (steps: readonly Step[], durable: boolean): Promise<string | undefined> =>
-      new Promise<string | undefined>((written, failed) =>
-        add(steps, durable, false, { written: written as Listener['written'], failed }),
-      ),
-    /** The same, durable, for a listener. Throws if the list cannot be added. */
-    write: (steps: readonly Step[], listener: Written): void => add(steps, true, false, listener as Listener),
+    /**
+     * Runs a list; returns the `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. With a listener, it is
+     * told instead, unless the list cannot be added.
+     */
+    atomic(steps: readonly Step[], durable: boolean, listener?: Written): Promise<string | undefined> {
+      if (listener === undefined) {
+        return new Promise<string | undefined>((written, failed) =>
+          add(steps, durable, false, { written: written as Listener['written'], failed }),
+        );
+      }
+      try {
+        add(steps, durable, false, listener as Listener);
+        return TOLD;
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
     /** Handles results of the running batch. */
     answer(answers: Answers): void {
       for (let i = 0; i < answers.length; i += 2) {

@@ -6,7 +6,7 @@ import { REWRITE_MARK } from './connection.ts';
 import { createLists } from './lists.ts';
 import type { FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts';
 
-export interface Writes extends Pick<Store, 'run' | 'atomic'>, Pick<Required<Store>, 'write'> {
+export interface Writes extends Pick<Store, 'run' | 'atomic'> {
   /**
    * Must be called first. Locks, checks and opens the file; throws `StoreInUse`, `StoreMissing`, or an error that describes the problem. Or
    * joins a writing thread that has opened it.
@@ -128,17 +128,8 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
         thread.post(how);
       }),
     run: (sql, ...params) => (refusal === undefined ? lists.run({ sql, params }) : Promise.reject(refusal)),
-    atomic: (steps, when = 'durable') =>
-      refusal === undefined ? lists.atomic(steps, when === 'durable') : Promise.reject(refusal),
-    write(steps, listener) {
-      try {
-        if (refusal !== undefined) throw refusal;
-        lists.write(steps, listener);
-      } catch (error) {
-        // Never from within.
-        queueMicrotask(() => listener.failed(error));
-      }
-    },
+    atomic: (steps, when = 'durable', listener) =>
+      refusal === undefined ? lists.atomic(steps, when === 'durable', listener) : Promise.reject(refusal),
     pressure: () => (refusal === undefined ? lists.pressure() : { ...lists.pressure(), oldestMs: Infinity }),
     end(error) {
       isOver = true;
