@@ -54,7 +54,8 @@ export function readAtOnce(
   options: BodyOptions,
 ): Buffer | undefined {
   const { length = 0, coding } = head;
-  const isThere = length > 0 && request.complete && request.readableLength === length && request.readableFlowing === null;
+  const isThere =
+    length > 0 && request.complete && request.readableLength === length && request.readableFlowing === null;
   if (!isThere || coding !== undefined || request.destroyed || options.expectsContinue) return undefined;
   if (!isJson(head.headers['content-type'])) throw notTaken(JSON_WANTED);
   begin(response, head, options);

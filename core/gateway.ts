@@ -21,7 +21,7 @@ import {
 import { removeLeftBehind } from './backups/left-behind.ts';
 import { type Backups, createBackups } from './backups/schedule.ts';
 import { readBackup } from './backups/section.ts';
-import { endedExchange, endExchange } from './books.ts';
+import { endExchange, endedExchange } from './books.ts';
 import { type Clock, guardedClock, systemClock } from './clock.ts';
 import { digestOf } from './cluster/gateways.ts';
 import { aloneOf, type ClusterPeers, joinPeers } from './cluster/peers.ts';
@@ -55,6 +55,7 @@ import { type Door, stopListening, takeAddress } from './door.ts';
 import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
+import type { Generation } from './generation.ts';
 import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
 import { LastingStates } from './lasting.ts';
@@ -82,7 +83,6 @@ import { refuseRestart, watchSources } from './reloading.ts';
 import { createRoll, type Tally } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning, gatewayName, version } from './running.ts';
-import type { Generation } from './generation.ts';
 import { createGatewayServer } from './server.ts';
 import {
   CORE_TABLES,

@@ -1,6 +1,7 @@
 /** Everything that serves requests by one configuration. */
-import type { Origins } from './cors.ts';
+
 import type { BodyLimits } from './config/core-sections.ts';
+import type { Origins } from './cors.ts';
 import type { DeliverTools } from './deliver.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Intake } from './intake.ts';

@@ -57,7 +57,13 @@ export function scanAnswer(bytes: Buffer): JsonBody | undefined {
 }
 
 /** The result of a scan without the bytes, to be sent between threads. */
-export type ScanFacts = Pick<JsonBody, 'members' | 'textBytes' | 'media'>;
+export type ScanFacts = Pick<JsonBody, 'members' | 'textBytes' | 'media' | 'hasEmptyList'> & Beginnings;
+
+/** What a scan found, to be sent. */
+export function factsOf(body: JsonBody): ScanFacts {
+  const { members, textBytes, media, hasEmptyList, low, high } = body as ScannedBody;
+  return { members, textBytes, media, hasEmptyList, low, high };
+}
 
 /** A body that another thread has scanned: `facts` is the result for the same bytes. */
 export function knownJson(bytes: Buffer, facts: ScanFacts): JsonBody {
@@ -70,10 +76,22 @@ interface Member extends Span {
   value: Json | undefined;
 }
 
-interface Scanned {
+/** The beginnings of names and strings: 64 bits, of which each sets one. */
+interface Beginnings {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The bit of the three bytes behind a quote. */
+function bitOf(first: number, second: number, third: number): number {
+  return (first * 7 + second * 17 + third * 29) & 63;
+}
+
+interface Scanned extends Beginnings {
   readonly members: Map<string, Member>;
   readonly textBytes: number;
   readonly media: number;
+  readonly hasEmptyList: boolean;
   /** Base64 characters in media, approximately; only for large media. */
   readonly stretches?: readonly Span[] | undefined;
 }
@@ -84,16 +102,37 @@ class ScannedBody implements JsonBody {
   readonly members: ReadonlyMap<string, Member>;
   readonly textBytes: number;
   readonly media: number;
+  readonly hasEmptyList: boolean;
+  /** Also for another thread. */
+  readonly low: number;
+  readonly high: number;
   readonly #stretches: readonly Span[];
   #tree: Json | undefined;
   #outline: Outline | undefined;
 
-  constructor(bytes: Buffer, { members, textBytes, media, stretches = NONE }: Scanned) {
+  constructor(bytes: Buffer, scanned: Scanned) {
     this.bytes = bytes;
-    this.#stretches = stretches;
-    this.members = members;
-    this.textBytes = textBytes;
-    this.media = media;
+    this.#stretches = scanned.stretches ?? NONE;
+    this.members = scanned.members;
+    this.textBytes = scanned.textBytes;
+    this.media = scanned.media;
+    this.hasEmptyList = scanned.hasEmptyList;
+    this.low = scanned.low;
+    this.high = scanned.high;
+  }
+
+  holds(text: string): boolean {
+    const bit = bitOf(text.charCodeAt(1), text.charCodeAt(2), text.charCodeAt(3));
+    const bits = bit < 32 ? this.low : this.high;
+    if ((bits & (1 << (bit & 31))) === 0) return false;
+    const { bytes } = this;
+    let at = 0;
+    for (const { start, end } of this.#stretches) {
+      // It may begin in front of it.
+      if (bytes.subarray(at, Math.min(start + text.length, end)).includes(text)) return true;
+      at = end;
+    }
+    return (at === 0 ? bytes : bytes.subarray(at)).includes(text);
   }
 
   has(name: string): boolean {
@@ -248,6 +287,9 @@ function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: 
   let folded: Set<string> | undefined;
   let media = 0;
   let stretches: Span[] | undefined;
+  let hasEmptyList = false;
+  let low = 0;
+  let high = 0;
   /** The last name, without its quotes: that of the current value, or of its list. */
   let nameStart = 0;
   let nameEnd = 0;
@@ -288,6 +330,7 @@ function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: 
           ? expected === AFTER_MEMBER || expected === FIRST_NAME
           : expected === AFTER_ITEM || expected === FIRST_VALUE;
       if (!fits) throw unexpected(bytes, at, expected);
+      if (expected === FIRST_VALUE) hasEmptyList = true;
       at++;
       depth--;
       if (depth === 0) {
@@ -309,6 +352,11 @@ function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: 
     if (byte === QUOTE) {
       const end = closingQuote(start + 1);
       at = end + 1;
+      if (start + 3 < length) {
+        const bit = bitOf(bytes[start + 1]!, bytes[start + 2]!, bytes[start + 3]!);
+        if (bit < 32) low |= 1 << bit;
+        else high |= 1 << (bit - 32);
+      }
       if (expected === FIRST_NAME || expected === NAME) {
         nameStart = start + 1;
         nameEnd = end;
@@ -364,7 +412,7 @@ function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: 
     if (depth === 0) throw invalid('The body is empty. Send a JSON object.');
     throw invalid(`The body is not valid JSON: it ends at byte ${length}, expected ${IN_WORDS[expected]}.`);
   }
-  return { members, textBytes, media, stretches };
+  return { members, textBytes, media, stretches, hasEmptyList, low, high };
 }
 
 function invalid(message: string): GatewayError {

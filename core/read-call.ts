@@ -1,9 +1,10 @@
 /** From the bytes of a call to what is known of it: its options, the sizes of its files, what it refers to. */
 import { type Base64Ranges, findBase64, LARGE, noBase64 } from './base64-ranges.ts';
 import type { BodyLimits } from './config/core-sections.ts';
-import type { Upload } from './contracts/call.ts';
+import type { Call, Upload } from './contracts/call.ts';
 import { invalidField } from './contracts/errors.ts';
-import type { Recalled, Style } from './contracts/style.ts';
+import type { JsonBody } from './contracts/json.ts';
+import type { CallFacts, Recalled, Style } from './contracts/style.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanJson } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
@@ -33,14 +34,29 @@ function understand(
   const body = scanJson(bytes, maxValues === undefined ? { depth } : { depth, tokens: maxValues }, base64);
   checkPlaces(body);
   const operation = style.ingress!.operations?.find((below) => x.path === style.ingress!.path + below);
-  const kind = operation === undefined ? { style: style.name } : { style: style.name, operation };
-  x.call = { ...kind, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
+  x.call = callOf(style, operation, body, style.ingress!.read(body, x, files), files);
   if (operation !== undefined && x.call.stream)
     throw invalidField('stream', `must be false: ${x.path} is not streamed`);
   if (files !== undefined && measure !== undefined) return measureCall(x, style);
   const recalling = style.ingress!.recall?.(x, body);
   if (recalling instanceof Promise) return recalling.then((recalled) => recall(x, style, recalled));
   recall(x, style, recalling);
+}
+
+/** A literal with several spreads would be a dictionary, and each later reading of a member a search. */
+function callOf(
+  { name }: Style,
+  operation: string | undefined,
+  body: JsonBody,
+  facts: CallFacts,
+  files?: readonly Upload[],
+  earlier?: Call['earlier'],
+): Call {
+  const call: { -readonly [member in keyof Call]: Call[member] } = Object.assign({ style: name, body }, facts);
+  if (operation !== undefined) call.operation = operation;
+  if (files !== undefined) call.files = files;
+  if (earlier !== undefined) call.earlier = earlier;
+  return call;
 }
 
 async function measureCall(x: LiveExchange, style: Style): Promise<void> {
@@ -52,7 +68,5 @@ function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): 
   if (recalled === undefined) return;
   const { body, channel } = recalled;
   const earlier = { channel, body: x.call.body };
-  const { operation } = x.call;
-  const kind = operation === undefined ? { style: style.name } : { style: style.name, operation };
-  x.call = { ...kind, body, ...style.ingress!.read(body, x), earlier };
+  x.call = callOf(style, x.call.operation, body, style.ingress!.read(body, x), undefined, earlier);
 }

@@ -46,6 +46,7 @@ export {
   starIn,
   warnOfScope,
 } from './scope.ts';
+export { type Queue, queueOf } from './stage.ts';
 export {
   addAmounts,
   checkedValue,
@@ -59,4 +60,3 @@ export {
 export { table } from './table.ts';
 export { startAhead, startThread, type Thread, type ThreadEvents } from './thread.ts';
 export { isPossible, MOST_TOKENS, saneImages, saneSeconds, saneUsage, wholeTokens } from './upstream/sane-usage.ts';
-export { type Queue, queueOf } from './stage.ts';

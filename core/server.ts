@@ -65,8 +65,8 @@ import {
   type Schema,
 } from './plugin.ts';
 import type { ProxyWatch } from './proxies.ts';
-import type { Roll } from './roll.ts';
 import { clientError, refuseRequest } from './refusals.ts';
+import type { Roll } from './roll.ts';
 import { methodNotAllowed, type Router } from './router.ts';
 import { visit } from './visit.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';

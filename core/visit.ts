@@ -147,11 +147,7 @@ class Visit implements CloseObserver, Delivered {
 }
 
 /** Begins the life of a request: a call, or `work` that is done once it has entered. */
-export function visit(
-  x: LiveExchange,
-  occasion: Occasion,
-  work?: (x: LiveExchange & Known) => Promise<void>,
-): void {
+export function visit(x: LiveExchange, occasion: Occasion, work?: (x: LiveExchange & Known) => Promise<void>): void {
   new Visit(x, occasion, work).begin();
 }
 

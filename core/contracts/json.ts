@@ -20,6 +20,13 @@ export interface JsonBody {
   /** Strings that contain base64 media, a data URL, or the URL of a file. */
   readonly media: number;
   has(name: string): boolean;
+  /**
+   * Whether the bytes have this text, which begins with the quote of a name or a string: `"tool_calls"`. Most texts that are not there are not searched
+   * for, and none is in large base64 media.
+   */
+  holds(text: string): boolean;
+  /** Whether there is a list without items. */
+  readonly hasEmptyList: boolean;
   /** The parsed value of one member; undefined if it is missing. */
   get(name: string): Json | undefined;
   /** The whole body as a value; parsed once. */

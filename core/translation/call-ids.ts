@@ -1,5 +1,6 @@
 /** Ids of tool calls in requests that are forwarded in one style: another vendor made them, and not every vendor accepts all letters. */
 
+import type { JsonBody } from '../contracts/json.ts';
 import { behindSpace, closingQuote } from '../json-text.ts';
 import { aliasesOf } from './alias.ts';
 
@@ -22,8 +23,10 @@ export function callId(id: string, { id_max: max, id_pattern: pattern }: IdRule)
  * Whether a request has an id that does not follow the rule, by its bytes: parsing each conversation would be too slow. `name`: the member
  * of a result that refers to its call.
  */
-export function hasOddCallIds(bytes: Buffer, name: string, rule: IdRule): boolean {
+export function hasOddCallIds(body: JsonBody, name: string, rule: IdRule): boolean {
   const mark = `"${name}"`;
+  if (!body.holds(mark)) return false;
+  const { bytes } = body;
   for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + 1)) {
     const colon = behindSpace(bytes, at + mark.length);
     const start = behindSpace(bytes, colon + 1);

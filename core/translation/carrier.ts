@@ -9,6 +9,9 @@ import type { Origin } from '../contracts/style.ts';
 /** The prefix of packed values. */
 export const CARRIER = 'turnpike-sealed-1:';
 
+/** How a string of a body begins that is one (`JsonBody.holds`). */
+export const SEALED = `"${CARRIER}`;
+
 /** The text for the client. The model follows the channel; versions that do not know it read a channel that they do not have. */
 export function packOpaque({ style, channel = '', model, kind, id = '', value }: Opaque): string {
   const maker = encodeURIComponent(channel) + (model === undefined ? '' : MODEL + encodeURIComponent(model));

@@ -118,6 +118,7 @@ export function createRefusedFields() {
     },
     /** The offer whose model gets none of them. `isOwn`: none but those that the gateway itself put into the history. */
     without(offer: Offer, isOwn: boolean): Offer {
+      if (known.size === 0) return offer;
       const all = known.get(keyOf(offer));
       const fields = isOwn && all !== undefined ? new Set([...all].filter((field) => field === HISTORY)) : all;
       return fields === undefined || fields.size === 0 ? offer : { ...offer, quirks: without(offer.quirks, fields) };

@@ -57,7 +57,11 @@ export function createRecordSteps({ store, clock }: { readonly store: Store; rea
         output: usage?.output ?? 0,
       } as const;
       const model = isOwnModel ? record.model : null;
-      const row = rowStep(record, departmentId, reference, { model, attemptMs: attempt?.ms ?? null, notes: noted.text });
+      const row = rowStep(record, departmentId, reference, {
+        model,
+        attemptMs: attempt?.ms ?? null,
+        notes: noted.text,
+      });
       const steps = [...sumSteps(record, departmentId, added, closedMs), ...reference.steps, row];
       const { tags } = record.other;
       if (tags !== undefined) steps.push(...ofTags(record, departmentId, added, tags as readonly string[]));

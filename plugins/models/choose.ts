@@ -17,7 +17,7 @@
 
 import { keyNameOf } from '../../core/contracts/vendor.ts';
 import type { Call, Channel } from '../../core/plugin.ts';
-import { CARRIER, unpackOpaque } from '../../core/translation/index.ts';
+import { CARRIER, SEALED, unpackOpaque } from '../../core/translation/index.ts';
 import { channelIn } from './channels.ts';
 
 /** An element to be ordered: a channel, and its upstream model. */
@@ -58,8 +58,10 @@ export interface Bond {
 }
 
 /** The channel whose vendor gave the answer that a conversation continues, or sealed the last reasoning in it. */
-export function boundTo({ earlier, body: { bytes } }: Call): Bond | undefined {
+export function boundTo({ earlier, body }: Call): Bond | undefined {
   if (earlier?.channel !== undefined) return bondTo(earlier.channel, true);
+  if (!body.holds(SEALED)) return undefined;
+  const { bytes } = body;
   const at = bytes.lastIndexOf(CARRIER);
   if (at === -1) return undefined;
   const [carrier = ''] = bytes.toString('latin1', at, at + CARRIER_HEAD).split('"', 1);
@@ -88,7 +90,7 @@ const VENDOR_STATE = ['thread'];
 
 /** Whether a call names what only the account of the first key has. */
 function needsFirstKey({ body }: Pick<Call, 'body'>): boolean {
-  return VENDOR_STATE.some((name) => body.has(name)) || KEPT_AT_VENDOR.some((mark) => body.bytes.includes(mark));
+  return VENDOR_STATE.some((name) => body.has(name)) || KEPT_AT_VENDOR.some((mark) => body.holds(mark));
 }
 
 /** What decides which key of a channel is first. */

@@ -18,6 +18,7 @@ export function modelOf(value: Json | undefined): string {
 
 /** The service options that a request chooses. */
 export function serviceOf(body: JsonBody): ServedAs | undefined {
+  if (!body.has('service_tier') && !body.has('speed') && !body.has('inference_geo')) return undefined;
   const chosen = (name: string): Json | undefined => (body.has(name) ? body.get(name) : undefined);
   return askedAs({ tier: chosen('service_tier'), speed: chosen('speed'), region: chosen('inference_geo') });
 }

@@ -2,7 +2,15 @@
  * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
-import { type Step, StoreUnavailable, type Sum, statementOf, TOLD, type Value, type Written } from '../../../core/plugin.ts';
+import {
+  type Step,
+  StoreUnavailable,
+  type Sum,
+  statementOf,
+  TOLD,
+  type Value,
+  type Written,
+} from '../../../core/plugin.ts';
 import { addAmounts, checkedValue, type Queue, queueOf } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 

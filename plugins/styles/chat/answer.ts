@@ -3,7 +3,7 @@ import type { AnswerFacts, JsonBody, Usage } from '../../../core/plugin.ts';
 import { behindSpace, readVendorError, type VendorError, withCountedOutput } from '../../../core/translation/index.ts';
 import { failureIn } from './finish.ts';
 import { glance } from './glance.ts';
-import { CITED, SEARCHED } from './hosted.ts';
+import { SEARCHED } from './hosted.ts';
 import { usageIn } from './usage.ts';
 
 const QUOTE = 0x22;
@@ -20,10 +20,10 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
     usage: body.get('usage') ?? null,
     x_groq: body.get('x_groq') ?? null,
     // Choices are long, and few vendors put the usage there.
-    choices: body.members.has('usage') || !body.bytes.includes('"usage"') ? null : (body.get('choices') ?? null),
+    choices: body.members.has('usage') || !body.holds('"usage"') ? null : (body.get('choices') ?? null),
     service_tier: body.get('service_tier') ?? null,
   });
-  const searched = reported !== undefined && body.bytes.includes(CITED);
+  const searched = reported !== undefined && body.holds('"url_citation"');
   const used = searched ? { ...reported, uses: { ...SEARCHED, ...reported.uses } } : reported;
   // The output has no count.
   const usage = used?.estimated === true ? withCountedOutput(used, glance(body.bytes, 0).textLength) : used;

@@ -18,7 +18,7 @@ export function mayBeMixed(body: JsonBody): boolean {
   return (
     hasFlatTools(body) ||
     (body.has('input') && hasInput(body)) ||
-    EMPTY_CONTENT.some((text) => body.bytes.includes(text))
+    (body.hasEmptyList && EMPTY_CONTENT.some((text) => body.holds(text)))
   );
 }
 

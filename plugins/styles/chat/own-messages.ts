@@ -9,17 +9,16 @@ import { callId, hasOddCallIds, isObject, type Quirks } from '../../../core/tran
 type Step = (messages: readonly Json[]) => readonly Json[];
 
 /** The steps that may change something, by the bytes of the request: parsing each conversation would be too slow. */
-export function messageSteps({ bytes }: JsonBody, { quirks, warnings }: Patch): Step[] {
+export function messageSteps(body: JsonBody, { quirks, warnings }: Patch): Step[] {
   const { reasoning, roles, tools } = quirks;
   const steps: Step[] = [];
   const mustEcho = reasoning.echo === 'tool_turns' || reasoning.echo === 'all';
-  if (mustEcho && bytes.includes('"tool_calls"'))
-    steps.push((messages) => withReasoning(messages, reasoning, warnings));
-  if (reasoning.echo === 'never' && REASONING.some((name) => bytes.includes(`"${name}"`))) {
+  if (mustEcho && body.holds('"tool_calls"')) steps.push((messages) => withReasoning(messages, reasoning, warnings));
+  if (reasoning.echo === 'never' && REASONING.some((name) => body.holds(`"${name}"`))) {
     steps.push((messages) => withoutReasoning(messages, warnings));
   }
-  if (mayMoveRoles(bytes, roles)) steps.push((messages) => withRoles(messages, roles, warnings));
-  if (hasOddCallIds(bytes, 'tool_call_id', tools)) steps.push((messages) => withIds(messages, tools, warnings));
+  if (mayMoveRoles(body, roles)) steps.push((messages) => withRoles(messages, roles, warnings));
+  if (hasOddCallIds(body, 'tool_call_id', tools)) steps.push((messages) => withIds(messages, tools, warnings));
   return steps;
 }
 
@@ -64,11 +63,12 @@ function withoutReasoning(messages: readonly Json[], warnings: Warnings): readon
 type Roles = Quirks['roles'];
 
 /** Whether there is an instruction whose role or position may be wrong. */
-function mayMoveRoles(bytes: Buffer, { developer, mid_system: middle, merge_system: merged }: Roles): boolean {
-  if (developer === 'system' && bytes.includes('"developer"')) return true;
+function mayMoveRoles(body: JsonBody, { developer, mid_system: middle, merge_system: merged }: Roles): boolean {
+  if (developer === 'system' && body.holds('"developer"')) return true;
   if (middle === 'native' && !merged) return false;
+  if (!body.holds('"system"')) return false;
+  const { bytes } = body;
   const first = bytes.indexOf('"system"');
-  if (first === -1) return false;
   const others = ['"user"', '"assistant"'].map((role) => bytes.indexOf(role)).filter((at) => at !== -1);
   return bytes.indexOf('"system"', first + 1) !== -1 || others.some((at) => at < first);
 }

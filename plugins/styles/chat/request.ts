@@ -6,7 +6,6 @@ import { checkKinds } from '../../../core/sdk.ts';
 import {
   answerLimits,
   behindSpace,
-  CARRIER,
   effortAt,
   exactJson,
   exactMember,
@@ -14,6 +13,7 @@ import {
   isObject,
   member,
   type Quirks,
+  SEALED,
 } from '../../../core/translation/index.ts';
 import { checkNumber, modelOf, serviceOf, wrong } from '../request-fields.ts';
 import { allowedUses, mayUse, spareUses } from './hosted.ts';
@@ -114,7 +114,7 @@ export function patchCommon(body: JsonBody, to: Patch): Readonly<Record<string, 
     if (options?.include_usage !== true) changes.stream_options = JSON.stringify({ ...options, include_usage: true });
   }
   const steps = messageSteps(body, to);
-  if (body.bytes.includes(CARRIER)) steps.unshift((messages) => messages.map((message) => unsealed(message, to)));
+  if (body.holds(SEALED)) steps.unshift((messages) => messages.map((message) => unsealed(message, to)));
   if (steps.length > 0) {
     const messages = form.messages ?? exactMember(body, 'messages');
     if (Array.isArray(messages)) {
@@ -127,7 +127,7 @@ export function patchCommon(body: JsonBody, to: Patch): Readonly<Record<string, 
 
 /** Whether it has free-text tools, which this model only knows as functions: their calls must be restored in the answer. */
 export function mustTranslate(body: JsonBody, { tools: { custom } }: Quirks): boolean {
-  if (custom || !body.has('tools') || !body.bytes.includes('"custom"')) return false;
+  if (custom || !body.has('tools') || !body.holds('"custom"')) return false;
   const tools = body.get('tools');
   return Array.isArray(tools) && tools.some((tool: Json) => isObject(tool) && tool.type === 'custom');
 }

@@ -126,8 +126,8 @@ function sizeOf(span: Span | undefined): number {
   return span === undefined ? 0 : span.end - span.start;
 }
 
-function namesItems({ bytes }: JsonBody): boolean {
-  return bytes.includes('"item_reference"');
+function namesItems(body: JsonBody): boolean {
+  return body.holds('"item_reference"');
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Processes the texts of stored responses without reading the store: for large ones, it runs in a worker thread. */
 import type { Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
-import { isObject, packOpaque, scanJson } from '../../../core/translation/index.ts';
+import { factsOf, isObject, packOpaque, scanJson } from '../../../core/translation/index.ts';
 import { errors } from '../errors.ts';
 import { itemsOf } from './items.ts';
 import { referencesIn, resolveReferences } from './references.ts';
@@ -83,10 +83,10 @@ function withInput(body: JsonBody, items: readonly Buffer[]): Buffer {
 }
 
 function joined(bytes: Buffer, resolved: string | undefined): Joined {
-  const { members, textBytes, media } = scanned(bytes);
+  const body = scanned(bytes);
   return {
     bytes,
-    facts: { members, textBytes, media },
+    facts: factsOf(body),
     resolved: resolved === undefined ? undefined : Buffer.from(resolved),
   };
 }

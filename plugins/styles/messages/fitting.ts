@@ -43,7 +43,7 @@ function textOf(value: Json | undefined, name: string): string | undefined {
 
 /** Searched first, so that few long conversations are parsed for it. */
 function hasSystemMessage(body: JsonBody): boolean {
-  if (!['"role":"system"', '"role": "system"'].some((role) => body.bytes.includes(role))) return false;
+  if (!['"role":"system"', '"role": "system"'].some((role) => body.holds(role))) return false;
   const messages = body.get('messages');
   return Array.isArray(messages) && messages.some((message) => isObject(message) && message.role === 'system');
 }

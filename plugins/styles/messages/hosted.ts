@@ -45,7 +45,7 @@ export function runs(tool: Json): string | undefined {
 
 /** The tools that the conversation adds (`tool_addition`). It is long, so it is read only if it has such a block. */
 function laterTools(body: JsonBody): readonly JsonObject[] {
-  if (!body.bytes.includes('"tool_addition"')) return [];
+  if (!body.holds('"tool_addition"')) return [];
   const messages = objectsIn({ messages: body.get('messages') ?? null }, 'messages');
   return messages
     .flatMap((message) => objectsIn(message, 'content'))

@@ -13,6 +13,7 @@ import {
   hasOddCallIds,
   isMadeBy,
   isObject,
+  SEALED,
   unpackOpaque,
 } from '../../../core/translation/index.ts';
 import { checkNumber, modelOf, serviceOf, wrong } from '../request-fields.ts';
@@ -78,7 +79,7 @@ export function readRequest(body: JsonBody, { headers }: Pick<IngressRequest, 'h
 const KEPT_BYTES = 128 * 1_024;
 
 function continuesThread(body: JsonBody): boolean {
-  return body.has('thread') && isObject(body.get('thread')) && body.bytes.includes('"previous_message_id"');
+  return body.has('thread') && isObject(body.get('thread')) && body.holds('"previous_message_id"');
 }
 
 /** Every request of this style has an API version. Refuses with 400 one without. */
@@ -116,8 +117,8 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
   const changes: Record<string, string | undefined> = { ...limits };
   if (limits.max_tokens !== undefined) Object.assign(changes, fitThinking(body, Number(limits.max_tokens), to));
   if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
-  const isSealed = body.bytes.includes(CARRIER);
-  const hasOddIds = hasOddCallIds(body.bytes, 'tool_use_id', to.quirks.tools);
+  const isSealed = body.holds(SEALED);
+  const hasOddIds = hasOddCallIds(body, 'tool_use_id', to.quirks.tools);
   if (hasOddIds || isSealed) {
     const sealed = exactMember(body, 'messages') as readonly JsonObject[];
     const messages = isSealed ? unsealedAll(sealed, to) : sealed;
@@ -160,8 +161,8 @@ function withCallIds(messages: readonly JsonObject[], { quirks: { tools }, warni
 }
 
 /** Whether the history has reasoning; texts have no such bytes, because quotation marks in them are escaped. */
-function hasThoughts({ bytes }: JsonBody): boolean {
-  return bytes.includes('"signature"') || bytes.includes('"redacted_thinking"');
+function hasThoughts(body: JsonBody): boolean {
+  return body.holds('"signature"') || body.holds('"redacted_thinking"');
 }
 
 /** The minimum reasoning budget of this style. */

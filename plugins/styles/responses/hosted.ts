@@ -67,7 +67,7 @@ const ADDING = ['additional_tools', 'tool_search_output'];
 
 /** The tools that input items add. The input is long, so it is read only if it has such an item. */
 function laterTools(body: JsonBody): readonly JsonObject[] {
-  if (!ADDING.some((type) => body.bytes.includes(type))) return [];
+  if (!ADDING.some((type) => body.holds(`"${type}"`))) return [];
   return objectsIn({ input: body.get('input') ?? null }, 'input').flatMap((item) =>
     ADDING.includes(String(item.type)) ? toolsIn(item.tools) : [],
   );

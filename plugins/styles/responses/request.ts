@@ -15,6 +15,7 @@ import {
   isMadeBy,
   isObject,
   member,
+  SEALED,
   unpackOpaque,
 } from '../../../core/translation/index.ts';
 import { checkNumber, modelOf, serviceOf, wrong } from '../request-fields.ts';
@@ -57,8 +58,7 @@ export function readRequest(body: JsonBody): CallFacts {
         const hosted =
           uses() !== undefined ||
           (Array.isArray(tools) && tools.some((tool) => !OWN_TOOLS.includes(member(tool, 'type'))));
-        const elsewhere =
-          ['conversation', 'prompt'].some((name) => body.has(name)) || body.bytes.includes('item_reference');
+        const elsewhere = ['conversation', 'prompt'].some((name) => body.has(name)) || body.holds('"item_reference"');
         return hosted || elsewhere;
       },
       uses: () => uses(),
@@ -84,10 +84,10 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
     }
   }
   Object.assign(changes, answerLimits(body, ['max_output_tokens'], to));
-  const isSealed = body.bytes.includes(CARRIER);
+  const isSealed = body.holds(SEALED);
   // A call that the vendor keeps has its own id.
   const isKept = ['previous_response_id', 'conversation'].some((name) => (body.get(name) ?? null) !== null);
-  const hasOddIds = !isKept && hasOddCallIds(body.bytes, 'call_id', to.quirks.tools);
+  const hasOddIds = !isKept && hasOddCallIds(body, 'call_id', to.quirks.tools);
   if (isSealed || hasOddIds) {
     const input = exactMember(body, 'input');
     if (Array.isArray(input)) {
