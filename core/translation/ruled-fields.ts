@@ -37,6 +37,7 @@ const RULED: ReadonlyMap<string, string> = new Map(
 /** Refuses with 400 such a member that is spelt differently, or is in `extra_body`. */
 export function checkPlaces(body: JsonBody): void {
   for (const name of body.members.keys()) {
+    if (isFolded(name)) continue;
     const ruled = RULED.get(fold(name));
     if (ruled !== undefined && ruled !== name) throw invalidField(name, `must be spelt \`${ruled}\``);
   }
@@ -44,6 +45,15 @@ export function checkPlaces(body: JsonBody): void {
   if (!isObject(extra)) return;
   const ruled = Object.keys(extra).find((name) => RULED.has(fold(name)));
   if (ruled !== undefined) throw invalidField(`extra_body.${ruled}`, 'must be a member of the request itself');
+}
+
+/** Whether it is its own folded name, as nearly all are: only small letters, digits and underscores. */
+function isFolded(name: string): boolean {
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i);
+    if (!((code >= 0x61 && code <= 0x7a) || code === 0x5f || (code >= 0x30 && code <= 0x39))) return false;
+  }
+  return true;
 }
 
 /** Upper case first: it folds characters that have two lower-case forms, such as the long s. Forms have lists as `models[]`. */

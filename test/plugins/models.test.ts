@@ -23,7 +23,7 @@ import {
   type Vendor,
 } from '../../core/plugin.ts';
 import { durationMs } from '../../core/sdk.ts';
-import { layQuirks, packOpaque, scanJson, type SomeQuirks } from '../../core/translation/index.ts';
+import { layQuirks, packOpaque, type SomeQuirks, scanJson } from '../../core/translation/index.ts';
 import { type BudgetEntry, createRetryBudget, type RetryBudget } from '../../plugins/models/budget.ts';
 import { inOrder } from '../../plugins/models/choose.ts';
 import { createHealth } from '../../plugins/models/health.ts';

@@ -17,6 +17,9 @@ import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wi
 /** Beyond either, new lists are refused, so that callers learn of the overload at once. */
 const MOST_WAITING = 10_000;
 const LONGEST_WAIT_MS = 2_000;
+/** A batch of this many lists of one turn waits for those of the next one, unless it has enough: they share a commit. */
+const BUSY = 8;
+const ENOUGH = 64;
 /** Lists per commit; more would only delay the first ones. */
 const MOST_IN_BATCH = 1_024;
 /** Statements that the writing thread keeps prepared; further ones are sent and prepared each time. */
@@ -56,6 +59,8 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   let size = 0;
   let isUnderWay = false;
   let isScheduled = false;
+  /** The next batch has waited for one turn. */
+  let hasWaited = false;
 
   const statements = new Map<string, number>();
   let ended: StoreUnavailable | undefined;
@@ -83,6 +88,13 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   function flush(): void {
     isScheduled = false;
     if (isUnderWay || coming.length === 0) return;
+    if (!hasWaited && coming.length >= BUSY && coming.length < ENOUGH) {
+      hasWaited = true;
+      isScheduled = true;
+      batches.add(flush);
+      return;
+    }
+    hasWaited = false;
     sent = coming.length <= MOST_IN_BATCH ? coming : coming.slice(0, MOST_IN_BATCH);
     coming = coming.length <= MOST_IN_BATCH ? [] : coming.slice(MOST_IN_BATCH);
     first = 0;

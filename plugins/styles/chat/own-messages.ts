@@ -69,8 +69,8 @@ function mayMoveRoles(body: JsonBody, { developer, mid_system: middle, merge_sys
   if (!body.holds('"system"')) return false;
   const { bytes } = body;
   const first = bytes.indexOf('"system"');
-  const others = ['"user"', '"assistant"'].map((role) => bytes.indexOf(role)).filter((at) => at !== -1);
-  return bytes.indexOf('"system"', first + 1) !== -1 || others.some((at) => at < first);
+  const before = bytes.subarray(0, first);
+  return before.includes('"user"') || before.includes('"assistant"') || bytes.indexOf('"system"', first + 1) !== -1;
 }
 
 function isInstruction(message: Json): message is JsonObject {
