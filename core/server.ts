@@ -26,7 +26,7 @@ import {
   readCallBody,
   requireBody,
 } from './body.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
 import { nearest } from './config/nearest.ts';
 import { checkValue } from './config/validator.ts';
@@ -104,7 +104,8 @@ interface Arrived {
 
 /** Creates the server, not listening yet; every request is served by the generation that is current when it arrives. */
 export function createGatewayServer(given: ServerOptions): Server {
-  const options: Serving = { ...given, lines: new Lines(given.clock) };
+  // By the machine's clock, as node's own limits for heads and requests.
+  const options: Serving = { ...given, lines: new Lines(systemClock) };
   const room = options.servesWorkers === true ? HOP_ROOM : { bytes: 0, headers: 0 };
   const settings = {
     maxHeaderSize: 16 * 1_024 + room.bytes,

@@ -1,10 +1,12 @@
 /** The rules of HTTP at the gateway's door: what is refused, how, and that nothing ever slips through behind a refusal. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Headers } from '../../core/contracts/call.ts';
 import { definePlugin, refuse } from '../../core/plugin.ts';
+import { Lines } from '../../core/line.ts';
 import { createGatewayServer, type ServerOptions } from '../../core/server.ts';
 import { connectionsWithin, descriptorLimit } from '../../core/workers/descriptors.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
@@ -12,7 +14,7 @@ import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatBody, chatEvents, chatRequest } from '../kit/fixtures.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { type RawConnection, type RawResponse, rawConnection, rawRequest } from '../kit/raw-client.ts';
-import { eventStream, hold, jsonAnswer, wholeAnswer } from '../kit/script.ts';
+import { eventStream, hold, jsonAnswer, streamAnswer, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 
 const PATH = '/v1/chat/completions';
@@ -1145,17 +1147,36 @@ describe('T-DOS-01 a client that takes its time', () => {
     assert.equal(stand.vendor.requests.length, before);
   });
 
-  it('has 75 seconds between two requests, and is told so', async () => {
+  it('is told that it has 75 seconds between two requests', async () => {
     stand.vendor.always(wholeAnswer());
-    await ask(call(), async (client) => {
-      const { headers } = await client.response();
-      assert.deepEqual([headers.connection, headers['keep-alive']], ['keep-alive', 'timeout=75, max=1000']);
-      stand.clock.advance(70_000);
-      await client.write(call());
-      assert.equal((await client.response()).status, 200);
-      stand.clock.advance(80_000);
-      await client.ended;
-    });
+    for (const bytes of [call(), call({ model: 'unknown' }), call({ stream: true })]) {
+      if (bytes.includes('"stream":true')) stand.vendor.next(streamAnswer());
+      await ask(bytes, async (client) => {
+        const { headers } = await client.response();
+        assert.deepEqual([headers.connection, headers['keep-alive']], ['keep-alive', 'timeout=75, max=1000']);
+      });
+    }
+  });
+
+  it('has them from the end of its last answer on, as many requests as it makes', () => {
+    const clock = fakeClock();
+    const lines = new Lines(clock);
+    const socket = Object.assign(new PassThrough(), { remoteAddress: '192.0.2.1' });
+    const answered = (): void => {
+      const response = new ServerResponse({ socket, httpVersionMajor: 1 } as unknown as IncomingMessage);
+      assert.equal(lines.up(response.req, response), undefined);
+      clock.advance(200_000);
+      assert.equal(socket.destroyed, false, 'an answer is owed');
+      response.emit('close');
+    };
+    answered();
+    clock.advance(70_000);
+    answered();
+    clock.advance(70_000);
+    assert.equal(socket.destroyed, false);
+    clock.advance(10_000);
+    assert.equal(socket.destroyed, true);
+    lines.stop();
   });
 
   it('is told so with a status of its own', async () => {
