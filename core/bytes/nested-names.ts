@@ -12,6 +12,8 @@ export class NestedNames {
   readonly #bytes: Buffer;
   readonly #nameAt: (bytes: Buffer, start: number, end: number) => string;
   readonly #spans: number[] = [];
+  /** How much of the list is used: setting the length of an array is slow. */
+  #used = 0;
   /** Where the names of each open object begin. */
   readonly #bases: number[] = [];
   /** The names of objects with many, or with escapes, by the index of the object. */
@@ -25,13 +27,13 @@ export class NestedNames {
 
   /** An object begins. */
   open(): void {
-    this.#bases.push(this.#spans.length);
+    this.#bases.push(this.#used);
   }
 
   /** The innermost object ends. */
   close(): void {
-    this.#spans.length = this.#bases.pop()!;
-    this.#sets.length = Math.min(this.#sets.length, this.#bases.length);
+    this.#used = this.#bases.pop()!;
+    if (this.#sets.length > this.#bases.length) this.#sets.length = this.#bases.length;
   }
 
   /** Adds a name to the innermost object; false if it has it already. */
@@ -40,18 +42,19 @@ export class NestedNames {
     const base = this.#bases[object]!;
     const spans = this.#spans;
     let names = this.#sets[object];
-    if (names === undefined && (spans.length - base >= 2 * FEW || this.#isEscaped(start, end))) {
+    if (names === undefined && (this.#used - base >= 2 * FEW || this.#isEscaped(start, end))) {
       names = new Set();
-      for (let at = base; at < spans.length; at += 2) names.add(this.#nameAt(this.#bytes, spans[at]!, spans[at + 1]!));
+      for (let at = base; at < this.#used; at += 2) names.add(this.#nameAt(this.#bytes, spans[at]!, spans[at + 1]!));
       this.#sets[object] = names;
     }
     if (names !== undefined) {
       const { size } = names;
       return names.add(this.#nameAt(this.#bytes, start, end)).size > size;
     }
-    for (let at = base; at < spans.length; at += 2)
+    for (let at = base; at < this.#used; at += 2)
       if (this.#isSame(spans[at]!, spans[at + 1]!, start, end)) return false;
-    spans.push(start, end);
+    spans[this.#used++] = start;
+    spans[this.#used++] = end;
     return true;
   }
 

@@ -23,9 +23,17 @@ const USUAL: ReadonlySet<string> = new Set([
 /** The form of valid values and tool names; others are ignored. */
 const NAME = /^[a-z][a-z0-9_.:-]{0,39}$/;
 
+const NONE: readonly string[] = [];
+
 /** Service options other than the defaults, by value. */
 export function unusualIn(service: ServedAs | undefined): readonly string[] {
-  return service === undefined ? [] : Object.values(service).filter((word) => !USUAL.has(word));
+  if (service === undefined) return NONE;
+  let unusual = NONE;
+  for (const option in service) {
+    const word = service[option as keyof ServedAs];
+    if (word !== undefined && !USUAL.has(word)) unusual = [...unusual, word];
+  }
+  return unusual;
 }
 
 /** The options that were chosen or reported; undefined if there are none. */

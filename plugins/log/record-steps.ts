@@ -137,8 +137,8 @@ function rowStep(record: UsageRecord, departmentId: number, { numbers, names }: 
 function hasDetail(usage: Usage | undefined): usage is Usage {
   if (usage === undefined) return false;
   const { inputAudio, outputAudio, inputImage, outputImage, characters, seconds, images, uses, service } = usage;
-  const counted = inputImage ?? outputImage ?? characters ?? seconds ?? images ?? uses ?? service;
-  return inputAudio > 0 || outputAudio > 0 || counted !== undefined;
+  const counted = inputImage ?? outputImage ?? characters ?? seconds ?? images ?? uses;
+  return inputAudio > 0 || outputAudio > 0 || counted !== undefined || unusualIn(service).length > 0;
 }
 
 const INSERT_DETAIL = `INSERT INTO usage_detail (run_id, place, at_ms, input_audio, output_audio, input_image, output_image, characters,
