@@ -55,12 +55,14 @@ const CHANNEL = 'x-turnpike-channel';
 export function answerLines(id: string, plugins: OneLine, contentType: string, channel: string): string | undefined {
   let lines = `${USUAL_LINES}${REQUEST_ID}: ${id}\r\n`;
   for (const name in plugins) {
-    if (OWN.has(name)) return undefined;
+    // Node refuses what is no name, and knows its own headers in all spellings.
+    if (OWN.has(name) || !PLAIN_NAME.test(name)) return undefined;
     lines += `${name}: ${headerValue(plugins[name]!)}\r\n`;
   }
   return `${lines}content-type: ${headerValue(contentType)}\r\n${CHANNEL}: ${headerValue(channel)}\r\n`;
 }
 
+const PLAIN_NAME = /^[a-z0-9-]+$/;
 const USUAL_LINES = USUAL.map(([name, value]) => `${name}: ${value}\r\n`).join('');
 /** Headers that a plugin may set instead of core, or that frame an answer. */
 const OWN: ReadonlySet<string> = new Set([

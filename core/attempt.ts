@@ -218,7 +218,13 @@ class Delivery implements UpstreamListener, EndListener {
     const headMs = this.#channel.timeout.headMs ?? (stream ? HEAD_MS.stream : HEAD_MS.whole);
     this.#waitFor(headMs);
     if (stream) this.#keepAlive = this.#tools.deadlines.set(KEEP_ALIVE_MS, () => this.#sendKeepAlive());
-    this.#call = this.#tools.upstream.send(request, this);
+    try {
+      this.#call = this.#tools.upstream.send(request, this);
+    } catch (error) {
+      this.#stopWaiting();
+      this.#state = 'done';
+      throw error;
+    }
     this.#x.onStop((error) => this.#stop(error));
   }
 
@@ -285,13 +291,15 @@ class Delivery implements UpstreamListener, EndListener {
   act(): void {
     this.#isQueued = false;
     const arrived = this.#arrived;
-    if (arrived.length > 0) {
-      this.#arrived = [];
-      for (let i = 0; i < arrived.length; i++) this.#take(arrived[i]!);
-    }
     const ending = this.#ending;
     this.#ending = undefined;
-    ending?.();
+    if (arrived.length > 0) this.#arrived = [];
+    try {
+      for (let i = 0; i < arrived.length; i++) this.#take(arrived[i]!);
+      ending?.();
+    } catch (error) {
+      this.#styleFailed(error);
+    }
   }
 
   #take(chunk: Buffer): void {
@@ -303,13 +311,7 @@ class Delivery implements UpstreamListener, EndListener {
     if (!this.#stalled) this.#waitFor(this.#channel.timeout.idleMs);
     if (this.#state === 'unknown') this.#recognize(chunk);
     else if (this.#state === 'whole') this.#keep(chunk);
-    else {
-      try {
-        this.#split(chunk);
-      } catch (error) {
-        this.#styleFailed(error);
-      }
-    }
+    else this.#split(chunk);
   }
 
   /** A piece of a whole answer. */
@@ -676,21 +678,21 @@ class Delivery implements UpstreamListener, EndListener {
   settled(): void {
     try {
       if (!this.#x.gone) this.#lastWords!();
+      this.#owner.ended({ kind: 'relayed' });
     } catch (error) {
-      this.#withhold(error);
+      this.unsettled(error);
     }
-    this.#owner.ended({ kind: 'relayed' });
-  }
-
-  unsettled(error: unknown): void {
-    this.#withhold(error);
-    this.#owner.ended({ kind: 'relayed' });
   }
 
   /** Not paid, not settled, or not encodable: the client must not take the answer for complete. */
-  #withhold(error: unknown): void {
-    if (error instanceof GatewayError && !this.#x.gone) this.#tell(error);
-    else this.#x.response.destroy();
+  unsettled(error: unknown): void {
+    try {
+      if (error instanceof GatewayError && !this.#x.gone) this.#tell(error);
+      else this.#x.response.destroy();
+    } catch {
+      this.#x.response.destroy();
+    }
+    this.#owner.ended({ kind: 'relayed' });
   }
 
   /** Usage of a truncated answer. */

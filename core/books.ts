@@ -6,7 +6,7 @@ import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import type { Pipeline, Settlement } from './pipeline.ts';
-import { type Known, type Store, StoreUnavailable, TOLD, type Written } from './plugin.ts';
+import { type Known, type Store, StoreUnavailable } from './plugin.ts';
 import { type Queue, queueOf } from './stage.ts';
 
 /** How long an end may wait for a store that cannot write. */
@@ -50,7 +50,7 @@ const ends: Queue<Ending> = queueOf('books', (ending) => ending.begin());
 const answered: Queue<Ending> = queueOf('settled', (ending) => ending.end());
 
 /** The end of one request. */
-class Ending implements Written {
+class Ending {
   readonly #x: LiveExchange;
   readonly #outcome: Outcome;
   readonly #books: Books;
@@ -60,6 +60,7 @@ class Ending implements Written {
   #withheld: GatewayError | undefined;
   #failure: unknown;
   #hasFailed = false;
+  #isOver = false;
 
   constructor(x: LiveExchange, outcome: Outcome, books: Books, listener: EndListener) {
     this.#x = x;
@@ -124,22 +125,20 @@ class Ending implements Written {
       this.end();
       return;
     }
-    const writing = this.#books.store.atomic(settlement.steps, 'durable', this);
-    if (writing === TOLD) return;
-    writing.then(
-      (refused) => this.written(refused),
-      (error) => this.failed(error),
+    this.#books.store.atomic(settlement.steps).then(
+      (refused) => this.#written(refused),
+      (error) => this.#refused(error),
     );
   }
 
-  written(refused: string | undefined): void {
+  #written(refused: string | undefined): void {
     // A retry would not help: the row to change does not exist, such as a reservation that was lost with a failed
     // commit.
     if (refused !== undefined) this.#writeRest(refusal(refused));
     else answered.add(this);
   }
 
-  failed(error: unknown): void {
+  #refused(error: unknown): void {
     if (error instanceof StoreUnavailable) void this.#writeAgain(error);
     else this.#writeRest(error);
   }
@@ -190,8 +189,10 @@ class Ending implements Written {
     this.end();
   }
 
-  /** Tells the listener. */
+  /** Tells the listener, once. */
   end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     if (this.#hasFailed) this.#listener.unsettled(this.#failure);
     else if (this.#withheld !== undefined) this.#listener.unsettled(this.#withheld);
     else this.#listener.settled();

@@ -99,6 +99,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
   /** Its request was signed again; it was sent again on a new connection. */
   #isSignedAgain = false;
   #isRepeated = false;
+  #isOver = false;
 
   constructor(x: LiveExchange & Known, offers: Iterable<Offer>, tools: DeliverTools, listener: Delivered) {
     this.#x = x;
@@ -139,7 +140,8 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
     try {
       const conveying = convey(this.#parties);
       if (conveying instanceof Promise) {
-        conveying.then(
+        this.#await(
+          conveying,
           (conveyance) => this.#conveyed(conveyance),
           (error) => this.#unconveyed(error),
         );
@@ -179,7 +181,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
       return;
     }
     if (this.#vendor.sign === undefined) this.#send(this.#bare);
-    else void this.#sign(false).then((signing) => this.#signed(signing));
+    else this.#await(this.#sign(false), (signing) => this.#signed(signing));
   }
 
   /** The request with the vendor's signature; `refused`: the vendor did not accept the last one. */
@@ -204,6 +206,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
   }
 
   ended(result: AttemptResult): void {
+    if (this.#isOver) return;
     try {
       if (result.kind === 'relayed') this.#judged(undefined);
       else if (result.kind === 'whole') this.#read(result);
@@ -222,7 +225,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
     if (this.#isRepeated || x.stoppedBy !== undefined) return false;
     if (result.kind === 'status' && !this.#isSignedAgain && mustSignAgain(this.#vendor, result.status)) {
       this.#isSignedAgain = true;
-      void this.#sign(true).then((signing) => {
+      this.#await(this.#sign(true), (signing) => {
         const isNew = !(signing instanceof Error) && isSignedAnew(signing.headers, this.#request.headers);
         if (isNew && x.stoppedBy === undefined) this.#send(signing);
         else this.ended(result);
@@ -263,10 +266,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
     }
     if (!(reading instanceof Promise)) this.#answered(reading);
     else {
-      reading.catch(notJson).then(
-        (answer) => this.#answered(answer),
-        (error) => this.#broke(error),
-      );
+      this.#await(reading.catch(notJson), (answer) => this.#answered(answer));
     }
   }
 
@@ -310,7 +310,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
     this.#broke(error);
   }
 
-  flushed(): void {
+  delayed(): void {
     boundFlush(this.#x.response, this.#tools.deadlines);
   }
 
@@ -333,12 +333,14 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
     send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), answer.body);
   }
 
+  /** Goes on when something is there. Whatever is thrown meanwhile ends the delivery. */
+  #await<T>(promise: Promise<T>, goOn: (value: T) => void, failed = (error: unknown) => this.#broke(error)): void {
+    promise.then(goOn, failed).catch((error: unknown) => this.#broke(error));
+  }
+
   /** The plugin of a vendor, or of a style, has failed to make the request: a mistake in its code, which another channel may not have. */
   #failedInVendor(error: unknown): void {
-    failedInVendor(this.#parties, this.#attempt, error, this.#tools.log).then(
-      (failed) => this.#judged(failed),
-      (failure) => this.#broke(failure),
-    );
+    this.#await(failedInVendor(this.#parties, this.#attempt, error, this.#tools.log), (failed) => this.#judged(failed));
   }
 
   /** The client disconnected, or the gateway has a bug; neither is the channel's failure. */
@@ -353,12 +355,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
     const words = outcome instanceof GatewayError ? outcome.message : outcome?.words;
     const adding = words === undefined ? undefined : addWords(this.#x, this.#attempt, words);
     if (!(adding instanceof Promise)) this.#tried(outcome);
-    else {
-      adding.then(
-        () => this.#tried(outcome),
-        (error) => this.#broke(error),
-      );
-    }
+    else this.#await(adding, () => this.#tried(outcome));
   }
 
   #tried(outcome: Failed | GatewayError | undefined): void {
@@ -404,7 +401,13 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
   }
 
   #end(...error: readonly [error?: unknown]): void {
-    this.#offers.return?.();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    try {
+      this.#offers.return?.();
+    } catch {
+      // Whoever routes has nothing to say about a call that has ended.
+    }
     if (error.length === 0) this.#listener.delivered();
     else this.#listener.failed(error[0]);
   }

@@ -122,9 +122,12 @@ class ScannedBody implements JsonBody {
   }
 
   holds(text: string): boolean {
-    const bit = bitOf(text.charCodeAt(1), text.charCodeAt(2), text.charCodeAt(3));
-    const bits = bit < 32 ? this.low : this.high;
-    if ((bits & (1 << (bit & 31))) === 0) return false;
+    // Of shorter names, and of characters of several bytes, nothing is known.
+    if (PLAIN_BEGINNING.test(text)) {
+      const bit = bitOf(text.charCodeAt(1), text.charCodeAt(2), text.charCodeAt(3));
+      const bits = bit < 32 ? this.low : this.high;
+      if ((bits & (1 << (bit & 31))) === 0) return false;
+    }
     const { bytes } = this;
     let at = 0;
     for (const { start, end } of this.#stretches) {
@@ -190,6 +193,7 @@ class ScannedBody implements JsonBody {
   }
 }
 
+const PLAIN_BEGINNING = /^"[\x20-\x7e]{3}/;
 const NONE: readonly Span[] = [];
 const NO_NAMES: Outline['bytesOf'] = new Map();
 

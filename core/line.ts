@@ -1,5 +1,6 @@
 /** The requests of one connection: served in the order of their arrival, and a limited number at a time; and the end of idle connections. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from './clock.ts';
 import { createRoll, type Member, type Roll } from './roll.ts';
@@ -7,7 +8,7 @@ import { KEEP_ALIVE_S } from './whole-answer.ts';
 
 /** The state of one connection. */
 export interface Line extends Member {
-  readonly socket: Duplex;
+  readonly socket: Socket;
   /** Pending answers, in order. */
   readonly owed: ServerResponse[];
   /** Starts waiting requests when fewer are served. */
@@ -16,6 +17,8 @@ export interface Line extends Member {
   address: string | undefined;
   /** When its last answer ended, on the monotonic clock. */
   idleSinceMs: number;
+  /** The bytes that it had received when it was first found idle for too long; -1: it was not. A head may be arriving. */
+  idleBytes: number;
 }
 
 /** Maximum concurrent requests of one connection; further ones wait, and the connection is not read. */
@@ -46,8 +49,12 @@ export class Lines {
     this.#clock = clock;
     this.#stop = clock.every(SWEEP_MS, () => {
       const latest = clock.mono() - KEEP_ALIVE_S * 1_000;
-      for (const { socket, owed, idleSinceMs } of this.#all)
-        if (owed.length === 0 && idleSinceMs <= latest) socket.destroy();
+      for (const line of this.#all) {
+        if (line.owed.length > 0 || line.idleSinceMs > latest) continue;
+        const { bytesRead } = line.socket;
+        if (line.idleBytes === bytesRead) line.socket.destroy();
+        line.idleBytes = bytesRead;
+      }
     });
   }
 
@@ -61,11 +68,12 @@ export class Lines {
     if (known !== undefined) return known;
     const line: Line = {
       place: -1,
-      socket,
+      socket: socket as Socket,
       owed: [],
       waiting: [],
       address: undefined,
       idleSinceMs: this.#clock.mono(),
+      idleBytes: -1,
     };
     socket[LINE] = line;
     this.#all.add(line);
@@ -79,6 +87,11 @@ export class Lines {
       }
     });
     return line;
+  }
+
+  /** Leaves a connection that becomes something else than HTTP to those who use it: it is never idle. */
+  release(socket: Bearer): void {
+    this.#all.delete(this.of(socket));
   }
 
   /** Waits in the line of a connection. A promise if too many are before it. */
@@ -101,6 +114,7 @@ export class Lines {
       const line = lines.of(socket);
       const { owed, waiting } = line;
       line.idleSinceMs = lines.#clock.mono();
+      line.idleBytes = -1;
       if (owed[0] === this) owed.shift();
       else owed.splice(owed.indexOf(this), 1);
       const begin = waiting.shift();

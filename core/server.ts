@@ -4,61 +4,33 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
-import {
-  answerHeaders,
-  boundFlush,
-  type ErrorFormat,
-  errorBody,
-  errorEvent,
-  rawAnswer,
-  send,
-  sendPieces,
-  toGatewayError,
-} from './answers.ts';
-import {
-  answerRaw,
-  answerUnread,
-  isClosing,
-  isForm,
-  isRead,
-  markClosing,
-  readBody,
-  readCallBody,
-  requireBody,
-} from './body.ts';
+import { answerHeaders, boundFlush, type ErrorFormat, rawAnswer, send, sendPieces, toGatewayError } from './answers.ts';
+import { answerRaw, answerUnread, isClosing, isRead, markClosing, readBody, requireBody } from './body.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { BodyLimits } from './config/core-sections.ts';
 import { nearest } from './config/nearest.ts';
 import { checkValue } from './config/validator.ts';
-import { screenAndInspect } from './content.ts';
-import type { Upload } from './contracts/call.ts';
-import { coreErrors, invalidField } from './contracts/errors.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
-import type { Recalled, Style } from './contracts/style.ts';
-import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
-import type { Deadlines } from './deadlines.ts';
-import { type DeliverTools, deliver } from './deliver.ts';
+import type { Style } from './contracts/style.ts';
+import { answerPreflight, isPreflight, shareWithPage } from './cors.ts';
 import { Dictionary } from './dictionary.ts';
 import type { GatewayError } from './errors.ts';
-import { ClientLeft, Entry, LiveExchange } from './exchange.ts';
+import { Entry, LiveExchange } from './exchange.ts';
 import type { Generation } from './generation.ts';
 import { ALL_METHODS, type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
-import type { Intake } from './intake.ts';
 import { scanJson } from './json.ts';
 import { Lines } from './line.ts';
 import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
 import { type Arrival, forwardPassthrough, readPassthrough } from './passthrough.ts';
-import type { Pipeline } from './pipeline.ts';
 import {
   Answer,
   type ApiRequest,
   type Awaitable,
   type Entrant,
   type Found,
-  type Guard,
   type Known,
   type PassthroughRoute,
   type Route,
@@ -66,7 +38,6 @@ import {
 } from './plugin.ts';
 import type { ProxyWatch } from './proxies.ts';
 import { clientError, refuseRequest } from './refusals.ts';
-import type { Roll } from './roll.ts';
 import { methodNotAllowed, type Router } from './router.ts';
 import { visit } from './visit.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
@@ -515,6 +486,7 @@ function inexact(
 /** An upgrade request: a WebSocket on a passthrough route, otherwise refused. */
 function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, options: Serving): void {
   socket.on('error', () => socket.destroy());
+  options.lines.release(socket);
   if (options.lines.of(socket).owed.length > 0) {
     // An earlier answer is still being sent, and would mix with this one.
     socket.destroy();

@@ -33,16 +33,19 @@ class PhaseQueue<T> implements Queue<T> {
     schedule();
   }
 
-  /** Performs everything that was added before. What throws does not keep the rest from being performed, in the next turn. */
+  /** Performs everything that was added before. What an item throws is unexpected, and thrown again where nothing else is kept from its turn. */
   run(): void {
     const items = this.#waiting;
     this.#waiting = [];
-    let at = 0;
     holdClock();
-    try {
-      while (at < items.length) this.#perform(items[at++]!);
-    } finally {
-      if (at < items.length) this.#waiting.unshift(...items.slice(at));
+    for (let i = 0; i < items.length; i++) {
+      try {
+        this.#perform(items[i]!);
+      } catch (error) {
+        setImmediate(() => {
+          throw error;
+        });
+      }
     }
   }
 }
@@ -69,14 +72,11 @@ function schedule(): void {
 function turn(): void {
   isScheduled = false;
   isRunning = true;
-  try {
-    for (const phase of queues) for (const queue of phase) if (!queue.isEmpty) queue.run();
-  } finally {
-    releaseClock();
-    isRunning = false;
-    // Something was added to a phase that was over.
-    if (queues.some((phase) => phase.some(({ isEmpty }) => !isEmpty))) schedule();
-  }
+  for (const phase of queues) for (const queue of phase) if (!queue.isEmpty) queue.run();
+  releaseClock();
+  isRunning = false;
+  // Something was added to a phase that was over.
+  if (queues.some((phase) => phase.some(({ isEmpty }) => !isEmpty))) schedule();
 }
 
 /** Something to write to a socket. */

@@ -133,7 +133,13 @@ class Visit implements CloseObserver, Delivered {
   }
 
   failed(error: unknown): void {
-    void fail(this.x, error, this.occasion).finally(() => this.#end());
+    fail(this.x, error, this.occasion)
+      .catch((failure: unknown) => {
+        // Nothing can be said to the client any more.
+        this.occasion.server.log.error('a request failed', { request: this.x.id, error: failure });
+        this.x.response.destroy();
+      })
+      .finally(() => this.#end());
   }
 
   #end(): void {

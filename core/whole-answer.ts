@@ -68,9 +68,9 @@ export function writeAtOnce(
   return true;
 }
 
-/** Is told that an answer is in its socket. */
+/** Is told that a client has not taken an answer at once. */
 export interface WrittenAnswer {
-  flushed(): void;
+  delayed(): void;
 }
 
 class Answer implements Write {
@@ -103,10 +103,21 @@ class Answer implements Write {
     target.latin1Write(head, 0, head.length);
     body.copy(target, head.length);
     socket.write(target.subarray(0, length));
-    if (target === outbox && socket.writableLength > 0) outbox = Buffer.allocUnsafeSlow(ROOM) as Bytes;
-    inside._finish();
-    response.emit('finish');
-    this.#written.flushed();
+    if (socket.writableLength === 0) {
+      this.#finish();
+      return;
+    }
+    if (target === outbox) outbox = Buffer.allocUnsafeSlow(ROOM) as Bytes;
+    // Not finished while a client has not taken it: a stop of the gateway waits for it.
+    this.#written.delayed();
+    socket.write('', () => {
+      if (!socket.destroyed) this.#finish();
+    });
+  }
+
+  #finish(): void {
+    (this.#response as unknown as Private)._finish();
+    this.#response.emit('finish');
   }
 }
 

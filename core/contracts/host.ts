@@ -18,6 +18,7 @@ import type { Channel, Vendor } from './vendor.ts';
 export interface Host {
   readonly store: Store;
   readonly log: Log;
+  /** It stands still while a phase runs for the calls of a turn: what a plugin does synchronously takes no time by it. */
   readonly clock: Clock;
   /** Identifies this run of the process, so that leftovers of an earlier run can be recognized. */
   readonly boot: string;

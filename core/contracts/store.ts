@@ -25,27 +25,13 @@ export interface Store extends Reader {
    * Runs a list of statements atomically. Resolves with the `must` that failed, or undefined. With `when: 'ran'` it
    * resolves as soon as the list has run, before it is durable: for data that a crash may lose unless a client has been
    * told otherwise. An empty list resolves when all earlier lists of this process are durable.
-   *
-   * A caller that writes a list for each of many calls gives a `listener`: a driver that can tells it instead, later and never from within, and
-   * returns `TOLD`.
    */
-  atomic(steps: readonly Step[], when?: 'durable' | 'ran', listener?: Written): Promise<string | undefined>;
+  atomic(steps: readonly Step[], when?: 'durable' | 'ran'): Promise<string | undefined>;
   /**
    * Age of the oldest waiting list in milliseconds (`Infinity` if the store cannot be written now), and the number of
    * waiting lists. Synchronous: used to refuse work whose end could not be written.
    */
   pressure(): { readonly waiting: number; readonly oldestMs: number };
-}
-
-/** What `atomic` returns if the listener is told: never settled, and the same each time. */
-export const TOLD: Promise<never> = new Promise(() => {});
-
-/** Is told the result of a list. */
-export interface Written {
-  /** It is durable; or it was rolled back because of this `must`. */
-  written(refused: string | undefined): void;
-  /** It was not written; `StoreUnavailable` if the store is away. */
-  failed(error: unknown): void;
 }
 
 /** One step of an atomic list: a statement, or amounts to add to a row. */

@@ -34,10 +34,15 @@ const RULED: ReadonlyMap<string, string> = new Map(
   ].map((name) => [fold(name), name]),
 );
 
+/** Folded names that are not their own spelling. */
+const CAPITALIZED: ReadonlySet<string> = new Set(
+  [...RULED].flatMap(([folded, name]) => (folded === name ? [] : [folded])),
+);
+
 /** Refuses with 400 such a member that is spelt differently, or is in `extra_body`. */
 export function checkPlaces(body: JsonBody): void {
   for (const name of body.members.keys()) {
-    if (isFolded(name)) continue;
+    if (isFolded(name) && !CAPITALIZED.has(name)) continue;
     const ruled = RULED.get(fold(name));
     if (ruled !== undefined && ruled !== name) throw invalidField(name, `must be spelt \`${ruled}\``);
   }

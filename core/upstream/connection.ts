@@ -242,13 +242,14 @@ export class Connection implements AnswerSink {
   // ---- the request
 
   #send(call: Call): void {
-    this.#parser.expect();
     writes.add(call);
   }
 
   /** Writes the request of a call, unless it has ended meanwhile. */
   write(call: Call): void {
     if (this.#call !== call) return;
+    // What arrives before is no answer to it.
+    this.#parser.expect();
     const { head, body } = call;
     const socket = this.#socket!;
     if (body === undefined || Buffer.isBuffer(body)) writeWhole(socket, head, body);

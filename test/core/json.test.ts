@@ -300,6 +300,51 @@ describe('scanning a body', () => {
   });
 });
 
+describe('what a body holds', () => {
+  const body = scanJson(
+    Buffer.from(
+      '{"model":"m","a":"\u00e9t\u00e9","tools":[],"messages":[{"role":"system","tool_calls":[{"id":"x"}]}]}',
+    ),
+  );
+
+  it('is found whatever its length and its letters', () => {
+    for (const text of [
+      '"a"',
+      '"x"',
+      '"id"',
+      '"model"',
+      '"tool_calls"',
+      '"system"',
+      '"\u00e9t\u00e9"',
+      '"tool',
+      '"role":"sys',
+    ])
+      assert.equal(body.holds(text), true, text);
+  });
+
+  it('is nothing else', () => {
+    for (const text of ['"b"', '"tool_call_id"', '"tools_"', '"turnpike-sealed-1:', '"\u00e9te"', '"user"'])
+      assert.equal(body.holds(text), false, text);
+  });
+
+  it('includes whether a list is empty', () => {
+    assert.equal(body.hasEmptyList, true);
+    assert.equal(scanJson(Buffer.from('{"a":[1],"b":{}}')).hasEmptyList, false);
+  });
+
+  it('is not looked for in large media', () => {
+    const media = Buffer.from('x'.repeat(600_000)).toString('base64');
+    const text = JSON.stringify({
+      messages: [{ image_url: { url: `data:image/png;base64,${media}` } }, { role: 'tool' }],
+    });
+    const large = scanJson(Buffer.from(text));
+    assert.deepEqual(
+      [large.holds('"tool"'), large.holds('"data:image/png'), large.holds('"user"')],
+      [true, true, false],
+    );
+  });
+});
+
 describe('patching a body', () => {
   it('has the same result as changing the parsed object', () => {
     const changes = fc.dictionary(names, fc.option(values, { nil: undefined }), { maxKeys: 3 });

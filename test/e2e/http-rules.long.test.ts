@@ -1179,6 +1179,24 @@ describe('T-DOS-01 a client that takes its time', () => {
     lines.stop();
   });
 
+  it('has more time while a head arrives, and without end where the connection is no longer one of HTTP', () => {
+    const clock = fakeClock();
+    const lines = new Lines(clock);
+    const slow = Object.assign(new PassThrough(), { bytesRead: 0 });
+    const upgraded = Object.assign(new PassThrough(), { bytesRead: 0 });
+    lines.of(slow);
+    lines.of(upgraded);
+    lines.release(upgraded);
+    for (let bytes = 0; bytes < 20; bytes++) {
+      slow.bytesRead = bytes;
+      clock.advance(5_000);
+    }
+    assert.equal(slow.destroyed, false);
+    clock.advance(10_000);
+    assert.deepEqual([slow.destroyed, upgraded.destroyed], [true, false]);
+    lines.stop();
+  });
+
   it('is told so with a status of its own', async () => {
     const socket = new PassThrough();
     const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });

@@ -2,15 +2,7 @@
  * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
-import {
-  type Step,
-  StoreUnavailable,
-  type Sum,
-  statementOf,
-  TOLD,
-  type Value,
-  type Written,
-} from '../../../core/plugin.ts';
+import { type Step, StoreUnavailable, type Sum, statementOf, type Value } from '../../../core/plugin.ts';
 import { addAmounts, checkedValue, type Queue, queueOf } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
@@ -29,21 +21,18 @@ interface Waiting {
   readonly steps: readonly Step[];
   readonly durable: boolean;
   readonly sinceMs: number;
-  /** Whether `listener` is told the number of changed rows instead of the `must` that failed. */
-  readonly tellsChanges: boolean;
-  readonly listener: Listener;
+  /** `result`: rows changed by the last step, or `-1 - step` of the failed `must`. */
+  readonly answered: (list: Waiting, result: number) => void;
+  resolve(answer: number | string | undefined): void;
+  reject(error: Error): void;
 }
 
-/** Is told the result of a list. */
-interface Listener {
-  written(answer: number | string | undefined): void;
-  failed(error: Error): void;
+function tellChanges({ resolve }: Waiting, result: number): void {
+  resolve(result);
 }
 
-/** `result`: rows changed by the last step, or `-1 - step` of the failed `must`. */
-function tell({ steps, tellsChanges, listener }: Waiting, result: number): void {
-  if (tellsChanges) listener.written(result);
-  else listener.written(result < 0 ? statementOf(steps[-1 - result]!).must : undefined);
+function tellRefusal({ steps, resolve }: Waiting, result: number): void {
+  resolve(result < 0 ? statementOf(steps[-1 - result]!).must : undefined);
 }
 
 const batches: Queue<() => void> = queueOf('store', (flush) => flush());
@@ -71,13 +60,19 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     return oldest === undefined ? 0 : nowMs - oldest.sinceMs;
   }
 
-  function add(steps: readonly Step[], durable: boolean, tellsChanges: boolean, listener: Listener): void {
+  function add(
+    steps: readonly Step[],
+    durable: boolean,
+    answered: Waiting['answered'],
+    resolve: Waiting['resolve'],
+    reject: Waiting['reject'],
+  ): void {
     if (ended) throw ended;
     const nowMs = mono();
     if (size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
       throw new StoreUnavailable(`the store is behind: ${size} lists wait`);
     }
-    coming.push({ steps: checked(steps), durable, sinceMs: nowMs, tellsChanges, listener });
+    coming.push({ steps: checked(steps), durable, sinceMs: nowMs, answered, resolve, reject });
     size++;
     if (isUnderWay || isScheduled) return;
     isScheduled = true;
@@ -112,7 +107,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   }
 
   function rejectSent(error: Error): void {
-    for (let number = 0; number < sent.length; number++) take(number)?.listener.failed(error);
+    for (let number = 0; number < sent.length; number++) take(number)?.reject(error);
   }
 
   function done(): void {
@@ -126,34 +121,20 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   return {
     /** Runs a list of one step; returns the changed rows. */
     run: (step: Step): Promise<number> =>
-      new Promise<number>((written, failed) =>
-        add([step], true, true, { written: written as Listener['written'], failed }),
+      new Promise<number>((resolve, reject) => add([step], true, tellChanges, resolve as Waiting['resolve'], reject)),
+    /** Runs a list; returns the `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. */
+    atomic: (steps: readonly Step[], durable: boolean): Promise<string | undefined> =>
+      new Promise<string | undefined>((resolve, reject) =>
+        add(steps, durable, tellRefusal, resolve as Waiting['resolve'], reject),
       ),
-    /**
-     * Runs a list; returns the `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. With a listener, it is
-     * told instead, unless the list cannot be added.
-     */
-    atomic(steps: readonly Step[], durable: boolean, listener?: Written): Promise<string | undefined> {
-      if (listener === undefined) {
-        return new Promise<string | undefined>((written, failed) =>
-          add(steps, durable, false, { written: written as Listener['written'], failed }),
-        );
-      }
-      try {
-        add(steps, durable, false, listener as Listener);
-        return TOLD;
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    },
     /** Handles results of the running batch. */
     answer(answers: Answers): void {
       for (let i = 0; i < answers.length; i += 2) {
         const list = take(answers[i] as number);
         const result = answers[i + 1]!;
         if (list === undefined) continue;
-        if (typeof result === 'number') tell(list, result);
-        else list.listener.failed(statementError(result, list.steps));
+        if (typeof result === 'number') list.answered(list, result);
+        else list.reject(statementError(result, list.steps));
       }
     },
     /** All lists of the batch were answered: sends the next batch. */
@@ -171,7 +152,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       rejectSent(error);
       for (const list of coming.splice(0)) {
         size--;
-        list.listener.failed(error);
+        list.reject(error);
       }
       if (size === 0) drained?.();
     },

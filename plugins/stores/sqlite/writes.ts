@@ -128,8 +128,8 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
         thread.post(how);
       }),
     run: (sql, ...params) => (refusal === undefined ? lists.run({ sql, params }) : Promise.reject(refusal)),
-    atomic: (steps, when = 'durable', listener) =>
-      refusal === undefined ? lists.atomic(steps, when === 'durable', listener) : Promise.reject(refusal),
+    atomic: (steps, when = 'durable') =>
+      refusal === undefined ? lists.atomic(steps, when === 'durable') : Promise.reject(refusal),
     pressure: () => (refusal === undefined ? lists.pressure() : { ...lists.pressure(), oldestMs: Infinity }),
     end(error) {
       isOver = true;
