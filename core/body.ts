@@ -232,10 +232,15 @@ function collect(
   });
 }
 
-function stopReading(request: IncomingMessage): void {
+function stopReading(request: Stopped): void {
+  request[STOPPED] = true;
   request.removeAllListeners('data');
   request.pause();
 }
+
+/** Marks requests whose body was refused while it was read. */
+const STOPPED = Symbol('stopped');
+type Stopped = IncomingMessage & { [STOPPED]?: true };
 
 /** Buffers of at least this size are allocated before the body arrives; unused pages cost nothing. */
 const LARGE = 256 * 1_024;
@@ -276,8 +281,9 @@ export function tooLarge(limit: number): GatewayError {
   );
 }
 
-/** True if nothing of a request is left to read: its body was read completely, or it has none. */
-export function isRead(request: IncomingMessage): boolean {
+/** True if nothing of a request is left to read: its body was read completely, or it has none. Whether the rest of a refused one came by then is chance. */
+export function isRead(request: Stopped): boolean {
+  if (request[STOPPED] === true) return false;
   const untouched = request.readableFlowing === null && request.readableLength === 0;
   return request.readableEnded || (request.complete && untouched);
 }

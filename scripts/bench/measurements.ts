@@ -11,7 +11,7 @@ import { askOf, BYTES, type Pair, TRANSLATED } from './pairs.ts';
 import { inTurns, type Rounds, type Who } from './rounds.ts';
 import { measureStarts, type Starts } from './starts.ts';
 import { measureStorage, type Storage } from './storage.ts';
-import { everyStyle, prepareTurnpike } from './turnpike.ts';
+import { everyStyle, oneModel, prepareTurnpike } from './turnpike.ts';
 import type { Server, Target, Variant } from './variants.ts';
 import { CONNECTIONS, warmUp } from './warm.ts';
 import { measureWorkers, type Workers } from './workers.ts';
@@ -71,6 +71,8 @@ export const QUICK: Scale = {
 export interface Measured {
   /** 64 connections, each sending its next request after its answer. */
   readonly whole: Rounds;
+  /** The same with so few connections, as a small team has them: by their number. */
+  readonly few: ReadonlyMap<number, Rounds> | undefined;
   /** 200 requests per second; the server may use both cores. */
   readonly calm: Rounds | undefined;
   /** 200 concurrent streams, 20,000 events per second. */
@@ -87,6 +89,8 @@ export interface Measured {
   readonly growth: Growth | undefined;
   readonly storage: Storage | undefined;
   readonly workers: Rounds<Workers> | undefined;
+  /** Memory of a new server after many calls, MB. */
+  readonly usedMb: number | undefined;
 }
 
 export interface Translated {
@@ -95,6 +99,12 @@ export interface Translated {
 }
 
 const CALM_PER_SECOND = 200;
+/** Connections of a lone caller, and of a few. */
+export const FEW = [1, 8] as const;
+/** Calls after which memory is read. */
+const USED_CALLS = 100_000;
+/** The part of the pace at full speed that so few connections reach, approximately. */
+const OF_FULL_PACE = { 1: 0.25, 8: 0.6 } as const;
 const EVENTS = 60;
 const GAP_MS = 10;
 const HELD_EVENTS = 6;
@@ -126,10 +136,21 @@ export async function measureAll(
     return tools.measure(targets.get(who)!, { stream: false, connections: CONNECTIONS, requests, warm: CONNECTIONS });
   });
 
+  let few: Map<number, Rounds> | undefined;
   let calm: Rounds | undefined;
   let manyStreams: Rounds | undefined;
   let fewStreams: Rounds | undefined;
   if (tools.exact) {
+    few = new Map();
+    const nearest = others.filter((who) => who === 'bare' || who === 'floor' || who === 'turnpike');
+    for (const connections of FEW) {
+      say(`whole answers over ${connections === 1 ? 'one connection' : `${connections} connections`}`);
+      const found = await inTurns(nearest, scale.brief.rounds, (who) => {
+        const requests = Math.round(pace.get(who)! * scale.brief.seconds * OF_FULL_PACE[connections]);
+        return tools.measure(targets.get(who)!, { stream: false, connections, requests, warm: connections });
+      });
+      few.set(connections, found);
+    }
     say('200 streams, 20,000 events per second');
     manyStreams = await inTurns(proxies, scale.rounds, (who) =>
       tools.measure(targets.get(who)!, manyStreamsLoad(scale)),
@@ -165,6 +186,7 @@ export async function measureAll(
   const alone = tools.exact ? await measureAlone(tools, scale, say) : undefined;
   return {
     whole,
+    few,
     calm,
     manyStreams,
     fewStreams,
@@ -176,6 +198,7 @@ export async function measureAll(
     growth: alone?.growth,
     storage: alone?.storage,
     workers: alone?.workers,
+    usedMb: alone?.usedMb,
   };
 }
 
@@ -184,7 +207,7 @@ async function measureAlone(
   tools: LoadTools,
   scale: Scale,
   say: (sentence: string) => void,
-): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers'>> {
+): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers' | 'usedMb'>> {
   say('requests with an image of 10 MB');
   const blocks = await measureBlocks(tools, scale.images);
   const { keys, models, rows } = scale.growth;
@@ -194,7 +217,21 @@ async function measureAlone(
   const storage = await measureStorage(tools, scale.storedCalls);
   const workers = await measureWorkers(tools, scale.brief);
   say(workers === undefined ? 'this Turnpike knows no `listen.workers`: they are not measured' : 'two workers');
-  return { blocks, growth, storage, workers };
+  const usedCalls = Math.min(USED_CALLS, scale.storedCalls);
+  say(`memory after ${count(usedCalls)} calls`);
+  const usedMb = await measureUsed(tools, usedCalls);
+  return { blocks, growth, storage, workers, usedMb };
+}
+
+/** The memory of a server that has answered so many calls, in MB. */
+async function measureUsed(tools: LoadTools, requests: number): Promise<number | undefined> {
+  const vendor = await tools.vendor(1, 0);
+  const server = await (await prepareTurnpike(oneModel(vendor.port))).start();
+  await tools.measure(server, { stream: false, connections: CONNECTIONS, requests });
+  const { memoryBefore } = await tools.measure(server, { stream: false, connections: 1, requests: 1 });
+  await server.process.stop();
+  await vendor.process.stop();
+  return memoryBefore && memoryBefore / 1_024;
 }
 
 const count = (number: number): string => number.toLocaleString('en');

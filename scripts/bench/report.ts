@@ -15,7 +15,7 @@ export function report(
   targets: readonly Target[],
   recorded: Recorded,
 ): string {
-  const { whole, calm, manyStreams, fewStreams, translated, held, heldStreams } = measured;
+  const { whole, few, calm, manyStreams, fewStreams, translated, held, heldStreams } = measured;
   const rows = (rounds: Rounds, cells: (who: Who) => readonly string[]) =>
     [...rounds.keys()].map((who) => [titles.get(who) ?? who, ...cells(who)]);
   const parts = [
@@ -34,6 +34,22 @@ export function report(
       ]),
     ),
   ];
+  for (const [connections, rounds] of few ?? []) {
+    const over = connections === 1 ? 'one connection' : `${connections} connections`;
+    parts.push(
+      heading(`The same over ${over}`),
+      table(
+        ['', 'CPU µs/request', '× bare', 'p50 µs', 'p99 µs', 'failed'],
+        rows(rounds, (who) => [
+          number(typical(rounds, who, cpu), 1),
+          number(ratio(rounds, who, 'bare', cpu), 2),
+          number(typical(rounds, who, p50)),
+          number(typical(rounds, who, p99)),
+          number(typical(rounds, who, failed)),
+        ]),
+      ),
+    );
+  }
   if (calm !== undefined) {
     parts.push(
       heading('Latency added to a direct call, 200 requests/s, the server on both cores'),
@@ -127,7 +143,7 @@ export function report(
 }
 
 /** Measured for Turnpike only. */
-function aloneTables({ starts, blocks, growth, storage, workers }: Measured): readonly string[] {
+function aloneTables({ starts, blocks, growth, storage, workers, usedMb }: Measured): readonly string[] {
   const parts: string[] = [];
   if (starts !== undefined) {
     const { readyS, idleMb } = starts;
@@ -186,6 +202,7 @@ function aloneTables({ starts, blocks, growth, storage, workers }: Measured): re
       ),
     );
   }
+  if (usedMb !== undefined) parts.push(heading('Memory after many calls'), `${number(usedMb)} MB.`);
   return parts;
 }
 

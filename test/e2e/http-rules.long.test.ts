@@ -783,8 +783,8 @@ describe('T-CL-08 a body', () => {
           authorized(JSON_TYPE, 'transfer-encoding: chunked'),
           inChunks(exactly(LIMIT + 1)),
         ),
-      // It has been read to its end, so the next request begins behind it.
       status: 413,
+      closes: true,
     },
     {
       name: 'far too long, and never sent',
