@@ -1,6 +1,6 @@
 /** The body of an answer of unknown length, written to the socket in few pieces: all of a turn in one. */
 import { type ServerResponse, validateHeaderValue } from 'node:http';
-import { type Write, writes } from './stage.ts';
+import { type Write, writes } from './runtime/stage.ts';
 
 const NOTHING = Buffer.alloc(0);
 /** Larger pieces are written as they are, their chunk framing separately. */

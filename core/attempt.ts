@@ -20,7 +20,7 @@ import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { AnswerRefused } from './revising.ts';
-import { type Queue, queueOf } from './stage.ts';
+import { type Queue, queueOf } from './runtime/stage.ts';
 import { withoutRequest } from './translation/quotes.ts';
 import { isUnpaid, type VendorError } from './translation/vendor-errors.ts';
 import { warningHeader } from './translation/warnings.ts';
@@ -678,10 +678,11 @@ class Delivery implements UpstreamListener, EndListener {
   settled(): void {
     try {
       if (!this.#x.gone) this.#lastWords!();
-      this.#owner.ended({ kind: 'relayed' });
     } catch (error) {
       this.unsettled(error);
+      return;
     }
+    this.#owner.ended({ kind: 'relayed' });
   }
 
   /** Not paid, not settled, or not encodable: the client must not take the answer for complete. */

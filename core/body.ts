@@ -10,9 +10,9 @@ import type { Deadlines } from './deadlines.ts';
 import type { GatewayError } from './errors.ts';
 import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
+import { markRead } from './http/whole-answer.ts';
 import { unpack } from './incoming/codings.ts';
 import type { Holding } from './intake.ts';
-import { markRead } from './whole-answer.ts';
 
 /** Refuses a call without a body (411), before more is read: what follows may be a body with unknown framing. */
 export function requireBody(head: Head): void {

@@ -7,7 +7,7 @@ import type { LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import type { Pipeline, Settlement } from './pipeline.ts';
 import { type Known, type Store, StoreUnavailable } from './plugin.ts';
-import { type Queue, queueOf } from './stage.ts';
+import { type Queue, queueOf } from './runtime/stage.ts';
 
 /** How long an end may wait for a store that cannot write. */
 const SETTLE_MS = 5_000;
@@ -145,8 +145,8 @@ class Ending {
 
   /** After the list was refused with `error`: retries without the causing plugin's steps, if that is possible. */
   #writeRest(error: unknown): void {
-    void writtenRest(this.#x, this.#settlement, error, this.#books).then(
-      (isWritten) => (isWritten ? this.end() : this.#unsettled(error)),
+    writtenRest(this.#x, this.#settlement, error, this.#books).then(
+      (isWritten) => (isWritten ? answered.add(this) : this.#unsettled(error)),
       (failure) => this.#unsettled(failure),
     );
   }
@@ -163,9 +163,7 @@ class Ending {
       }
       await new Promise<void>((resolve) => clock.after(SETTLE_AGAIN_MS, resolve));
       try {
-        const refused = await store.atomic(this.#settlement.steps);
-        if (refused === undefined) this.end();
-        else this.#writeRest(refusal(refused));
+        this.#written(await store.atomic(this.#settlement.steps));
         return;
       } catch (failure) {
         if (!(failure instanceof StoreUnavailable)) {

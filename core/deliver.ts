@@ -22,9 +22,6 @@ import type { JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import { type Channel, keyNameOf, type Vendor } from './contracts/vendor.ts';
 import { type Conveyance, convey } from './conveyance.ts';
-import { GatewayError } from './errors.ts';
-import type { LiveExchange } from './exchange.ts';
-import { acceptOf } from './frames.ts';
 import {
   type Failed,
   failedInVendor,
@@ -34,7 +31,11 @@ import {
   judgeAnswer,
   type Unanswered,
   unwanted,
-} from './judging.ts';
+} from './delivery/judge-answer.ts';
+import { GatewayError } from './errors.ts';
+import type { LiveExchange } from './exchange.ts';
+import { acceptOf } from './frames.ts';
+import { type WrittenAnswer, writeAtOnce } from './http/whole-answer.ts';
 import type { OutgoingProxies, OutgoingProxy } from './outgoing-proxy.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { type Revisions, revisionsOf } from './revising.ts';
@@ -43,7 +44,6 @@ import type { RefusedFields } from './translation/refused-fields.ts';
 import { warningHeader } from './translation/warnings.ts';
 import type { UpstreamRequest } from './upstream.ts';
 import { withUnsaid } from './usage.ts';
-import { type WrittenAnswer, writeAtOnce } from './whole-answer.ts';
 
 /** The gateway's services for delivery. */
 export interface DeliverTools extends AttemptTools {
@@ -333,7 +333,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
     send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), answer.body);
   }
 
-  /** Goes on when something is there. Whatever is thrown meanwhile ends the delivery. */
+  /** Continues with the value of a promise. An error, also of `goOn`, ends the delivery. */
   #await<T>(promise: Promise<T>, goOn: (value: T) => void, failed = (error: unknown) => this.#broke(error)): void {
     promise.then(goOn, failed).catch((error: unknown) => this.#broke(error));
   }
@@ -406,7 +406,7 @@ class Delivering implements AttemptOwner, EndListener, WrittenAnswer {
     try {
       this.#offers.return?.();
     } catch {
-      // Whoever routes has nothing to say about a call that has ended.
+      // The plugin that routes cannot change a call that has ended.
     }
     if (error.length === 0) this.#listener.delivered();
     else this.#listener.failed(error[0]);

@@ -55,7 +55,6 @@ import { type Door, stopListening, takeAddress } from './door.ts';
 import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
-import type { Generation } from './generation.ts';
 import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
 import { LastingStates } from './lasting.ts';
@@ -83,6 +82,7 @@ import { refuseRestart, watchSources } from './reloading.ts';
 import { createRoll, type Tally } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning, gatewayName, version } from './running.ts';
+import type { Generation } from './server/generation.ts';
 import { createGatewayServer } from './server.ts';
 import {
   CORE_TABLES,

@@ -21,6 +21,7 @@ export { byteSize, duration, durationMs, settings, size } from './config/values.
 export { type Decimal, decimal, decimalText, highest, inUnitsOf, roundedUp } from './decimal.ts';
 export { defineErrors } from './errors.ts';
 export { isPublicAddress } from './guarded-fetch.ts';
+export { createRecent } from './helpers/recent.ts';
 export type { Matches } from './inspection/matches.ts';
 export {
   createSearch,
@@ -36,6 +37,7 @@ export { readName } from './names.ts';
 export { proxySchema, proxySecrets } from './outgoing-proxy.ts';
 export { LATEST_MS, PERIODS, type Period, periodAround } from './periods.ts';
 export { listenPrivately } from './private-socket.ts';
+export { type Queue, queueOf } from './runtime/stage.ts';
 export {
   isInScope,
   isListed,
@@ -46,7 +48,6 @@ export {
   starIn,
   warnOfScope,
 } from './scope.ts';
-export { type Queue, queueOf } from './stage.ts';
 export {
   addAmounts,
   checkedValue,

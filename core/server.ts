@@ -17,11 +17,10 @@ import { answerPreflight, isPreflight, shareWithPage } from './cors.ts';
 import { Dictionary } from './dictionary.ts';
 import type { GatewayError } from './errors.ts';
 import { Entry, LiveExchange } from './exchange.ts';
-import type { Generation } from './generation.ts';
 import { ALL_METHODS, type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
+import { tellKeepAlive } from './http/whole-answer.ts';
 import { newId } from './id.ts';
 import { scanJson } from './json.ts';
-import { Lines } from './line.ts';
 import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
 import { type Arrival, forwardPassthrough, readPassthrough } from './passthrough.ts';
@@ -37,11 +36,12 @@ import {
   type Schema,
 } from './plugin.ts';
 import type { ProxyWatch } from './proxies.ts';
-import { clientError, refuseRequest } from './refusals.ts';
 import { methodNotAllowed, type Router } from './router.ts';
-import { visit } from './visit.ts';
+import type { Generation } from './server/generation.ts';
+import { Lines } from './server/pipelining.ts';
+import { clientError, refuseRequest } from './server/refuse.ts';
+import { visit } from './server/visit.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
-import { tellKeepAlive } from './whole-answer.ts';
 import { connectionsWithin, descriptorLimit } from './workers/descriptors.ts';
 import { type Forward, HOP_ROOM, unwrap } from './workers/forward.ts';
 

@@ -7,9 +7,9 @@ import { inspectInTurn } from './content.ts';
 import type { Inspecting } from './contracts/inspecting.ts';
 import type { Style } from './contracts/style.ts';
 import { LiveExchange } from './exchange.ts';
-import type { Generation } from './generation.ts';
 import { scanJson } from './json.ts';
 import type { Caller, Known } from './plugin.ts';
+import type { Generation } from './server/generation.ts';
 
 /** A simulated request of this style. */
 export function supposedExchange(

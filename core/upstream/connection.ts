@@ -1,41 +1,15 @@
 /** One upstream connection, with one request at a time. */
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import type { BodyStream } from '../body-stream.ts';
 import type { Clock } from '../clock.ts';
 import type { Headers } from '../contracts/call.ts';
-import { type Write, writes } from '../stage.ts';
+import { writeWhole } from '../http/write-whole.ts';
+import { type Write, writes } from '../runtime/stage.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, dialThrough, type Target } from './dial.ts';
 import { BODY_FAILED, LISTENER_FAILED, RESET, reasonOf, STOPPED, timeoutReason, wasReset } from './reasons.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
-
-const ROOM = 64 * 1_024;
-/** The buffer for the next request. A socket that does not send all of it at once keeps it; then there is a new one. */
-let outbox = Buffer.allocUnsafeSlow(ROOM);
-
-/** Writes a head and a body in memory: in one write unless it is large. */
-function writeWhole(socket: Socket, head: string, body: Buffer | undefined): void {
-  if (body === undefined) {
-    socket.write(head, 'latin1');
-    return;
-  }
-  const length = head.length + body.length;
-  if (length > ROOM) {
-    socket.cork();
-    socket.write(head, 'latin1');
-    socket.write(body);
-    socket.uncork();
-    return;
-  }
-  // TLS reports later whether the data was sent.
-  const target = socket instanceof TLSSocket ? Buffer.allocUnsafe(length) : outbox;
-  target.write(head, 0, 'latin1');
-  body.copy(target, head.length);
-  socket.write(target.subarray(0, length));
-  if (target === outbox && socket.writableLength > 0) outbox = Buffer.allocUnsafeSlow(ROOM);
-}
 
 /** Receives idle and closed connections. */
 export interface ConnectionOwner {
@@ -245,7 +219,7 @@ export class Connection implements AnswerSink {
     writes.add(call);
   }
 
-  /** Writes the request of a call, unless it has ended meanwhile. */
+  /** Writes the request of a call, unless the call has ended since it was queued. */
   write(call: Call): void {
     if (this.#call !== call) return;
     // What arrives before is no answer to it.

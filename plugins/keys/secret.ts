@@ -1,7 +1,7 @@
 /** The secret of a key: `sk-`, 43 base62 characters of 256 random bits, 6 check characters that catch typing errors. */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { BASE62, randomBase62 } from '../../core/sdk.ts';
+import { BASE62, createRecent, randomBase62 } from '../../core/sdk.ts';
 
 const PREFIX = 'sk-';
 const BODY = 43;
@@ -34,21 +34,17 @@ export function isForeign(secret: string): boolean {
 /** What a header can carry as a key: no space and no comma. */
 const FOREIGN = /^sk-[\x21-\x2b\x2d-\x7e]{1,253}$/;
 
-/** The stored form: the SHA-256 of the whole secret, in hexadecimal. */
-export function hashOf(secret: string): string {
+/**
+ * The stored form: the SHA-256 of the whole secret, in hexadecimal. A client sends the same secret with each request, so the hashes of recent ones are
+ * kept; the memory of the process has these secrets anyway, in the headers of the requests.
+ */
+export const hashOf: (secret: string) => string = createRecent(
+  256,
   // The last characters are check characters, so they spread well.
-  const { length } = secret;
-  const place = (secret.charCodeAt(length - 1) * 31 + secret.charCodeAt(length - 3) * 7 + length) % RECENT;
-  const known = recent[place];
-  if (known?.secret === secret) return known.hash;
-  const made = hash('sha256', secret, 'hex');
-  recent[place] = { secret, hash: made };
-  return made;
-}
-
-/** A client sends the same key with each request. The memory of the process has those of recent requests anyway, in their headers. */
-const RECENT = 256;
-const recent: ({ readonly secret: string; readonly hash: string } | undefined)[] = new Array(RECENT).fill(undefined);
+  (secret) => secret.charCodeAt(secret.length - 1) * 31 + secret.charCodeAt(secret.length - 3) * 7 + secret.length,
+  (one, other) => one === other,
+  (secret) => hash('sha256', secret, 'hex'),
+);
 
 /** The part of a secret that is shown in lists: its first four characters and its last four. */
 export function hintsOf(secret: string): { readonly prefix: string; readonly suffix: string } {

@@ -1,6 +1,7 @@
 /** Adds log lines to the sums. */
 import { LRUCache } from 'lru-cache';
 import type { Step, Sum } from '../../core/plugin.ts';
+import { createRecent } from '../../core/sdk.ts';
 import { msOf } from './ids.ts';
 import { ERRORS, type SumKind } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
@@ -59,19 +60,17 @@ interface Rows {
   readonly day: Sum;
 }
 
-/** The rows of recent lines, found by comparing: building their names costs more than all else here. */
-const RECENT = 256;
-const recent: ({ readonly hourMs: number; readonly line: Addition; readonly rows: Rows } | undefined)[] = new Array(
-  RECENT,
-).fill(undefined);
+/** The rows of a line in an hour. */
+const rowsOf = createRecent(
+  256,
+  ({ line }: HourOfLine) => line.keyId * 31 + line.accountId * 7 + line.model.length + line.channel.length * 3,
+  (one, other) => one.hourMs === other.hourMs && isSameRow(one.line, other.line),
+  namedRows,
+);
 
-function rowsOf(line: Addition, hourMs: number): Rows {
-  const place = (line.keyId * 31 + line.accountId * 7 + line.model.length + line.channel.length * 3) % RECENT;
-  const known = recent[place];
-  if (known !== undefined && known.hourMs === hourMs && isSameRow(known.line, line)) return known.rows;
-  const found = namedRows(line, hourMs);
-  recent[place] = { hourMs, line, rows: found };
-  return found;
+interface HourOfLine {
+  readonly line: Addition;
+  readonly hourMs: number;
 }
 
 function isSameRow(a: Addition, b: Addition): boolean {
@@ -85,7 +84,8 @@ function isSameRow(a: Addition, b: Addition): boolean {
   );
 }
 
-function namedRows({ accountId, kind, keyId, model, channel, departmentId }: Addition, hourMs: number): Rows {
+function namedRows({ line, hourMs }: HourOfLine): Rows {
+  const { accountId, kind, keyId, model, channel, departmentId } = line;
   // Names may contain any character, so the length marks the end of the channel's name.
   const name = `${hourMs} ${accountId} ${keyId} ${departmentId} ${kind} ${channel.length} ${channel} ${model}`;
   const cached = rows.get(name);
@@ -106,7 +106,7 @@ function namedRows({ accountId, kind, keyId, model, channel, departmentId }: Add
 export function additionSteps(line: Addition, closedMs = 0): readonly Step[] {
   const { id, lines, repeats, amount, included, input, output } = line;
   const hourMs = hourOf(msOf(id));
-  const { hour, day } = rowsOf(line, hourMs);
+  const { hour, day } = rowsOf({ line, hourMs });
   const adds = [lines, repeats, amount, included, input, output];
   return hourMs >= closedMs
     ? [{ to: hour, adds }]

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Json, Step, Store, Value } from '../../core/plugin.ts';
+import { createRecent } from '../../core/sdk.ts';
 import { runOf } from './ids.ts';
 import type { Shared } from './notes.ts';
 
@@ -47,8 +48,6 @@ export type Labels = (id: string, label: Label, dayMs: number) => Reference;
 export function createLabels(store: Pick<Store, 'one'>): Labels {
   const runs = new Map<string, Referred>();
   const labels = new Map<string, Referred>();
-  /** The labels of recent records, found by comparing: their names are long. */
-  const recent: ({ readonly label: Label; readonly row: Referred } | undefined)[] = new Array(RECENT).fill(undefined);
 
   async function ask(referred: Referred, sql: string): Promise<void> {
     referred.isAskedFor = true;
@@ -78,14 +77,9 @@ export function createLabels(store: Pick<Store, 'one'>): Labels {
     return lastRun;
   }
 
-  function rowFor(label: Label): Referred {
-    const place = placeFor(label);
-    const known = recent[place];
-    if (known !== undefined && isSame(known.label, label)) return known.row;
-    const row = find(labels, keyOf(label), () => digestOf(label));
-    recent[place] = { label, row };
-    return row;
-  }
+  const rowFor = createRecent(64, placeFor, isSame, (label: Label) =>
+    find(labels, keyOf(label), () => digestOf(label)),
+  );
 
   return (id, label, dayMs) => {
     const run = runFor(id);
@@ -106,11 +100,8 @@ export function createLabels(store: Pick<Store, 'one'>): Labels {
 }
 
 const NO_STEPS: readonly Step[] = [];
-/** The number of recent labels. */
-const RECENT = 64;
-
 function placeFor({ status, model, channel, notes }: Label): number {
-  return (status + model.length * 7 + channel.length * 31 + (notes[0]?.number ?? 0) * 13) % RECENT;
+  return status + model.length * 7 + channel.length * 31 + (notes[0]?.number ?? 0) * 13;
 }
 
 function isSame(a: Label, b: Label): boolean {

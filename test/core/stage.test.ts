@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../core/clock.ts';
-import { queueOf, writes } from '../../core/stage.ts';
+import { queueOf, writes } from '../../core/runtime/stage.ts';
 
 describe('a turn', () => {
   it('runs each phase for everything that is there, before the next one; writes come last', async () => {

@@ -12,6 +12,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
@@ -35,7 +37,7 @@ import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { rawConnection, requestText } from '../kit/raw-client.ts';
 import { ledgerFaults } from '../kit/reconcile.ts';
 import { storedBytes } from '../kit/rows.ts';
-import { eventStream, hold, sized, wholeAnswer } from '../kit/script.ts';
+import { eventStream, hold, sized, streamAnswer, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 
 const PASSWORD = 'a long enough password';
@@ -526,6 +528,36 @@ describe('reloading', () => {
     await gateway.logged(({ msg }) => msg === 'gateway.yaml was reloaded');
     assert.equal((await chat(gateway, firstKey(gateway), { model: 'new-model' })).status, 200);
     await gateway.stop();
+  });
+
+  it('TLS connections carry many calls each, whole and streamed, and none is left running', async () => {
+    const [one] = CERTIFICATES;
+    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(dir, name)) as [string, string];
+    writeFileSync(cert, one.cert);
+    writeFileSync(key, one.key);
+    const gateway = await startInside({ config: { listen: { port: 0, tls: { cert, key } } } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+    const call = async (stream: boolean): Promise<string> => {
+      vendor.next(stream ? streamAnswer() : wholeAnswer());
+      const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+      const options = { port: gateway.port, path: '/v1/chat/completions', method: 'POST', agent, headers };
+      const sent = request(options).end(
+        JSON.stringify({ model: 'test-model', max_tokens: 50, stream, messages: [{ role: 'user', content: 'Hello' }] }),
+      );
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      assert.equal(answer.statusCode, 200);
+      let received = '';
+      for await (const bytes of answer) received += String(bytes);
+      return received;
+    };
+    for (let calls = 0; calls < 12; calls++) {
+      const stream = calls % 3 === 0;
+      assert.ok((await call(stream)).endsWith(stream ? DONE : '}'));
+    }
+    assert.equal(usageRecords(gateway.storeFile).filter(({ outcome }) => outcome === 'served').length, 12);
+    // It would wait for calls that it takes for running.
+    await gateway.stop();
+    agent.destroy();
   });
 
   it('a renewed certificate is shown to whoever connects next; one that does not fit its key changes nothing', async () => {

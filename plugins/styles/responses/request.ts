@@ -58,8 +58,8 @@ export function readRequest(body: JsonBody): CallFacts {
         const hosted =
           uses() !== undefined ||
           (Array.isArray(tools) && tools.some((tool) => !OWN_TOOLS.includes(member(tool, 'type'))));
-        const elsewhere = ['conversation', 'prompt'].some((name) => body.has(name)) || body.holds('"item_reference"');
-        return hosted || elsewhere;
+        const isKept = ['conversation', 'prompt'].some((name) => body.has(name)) || body.holds('"item_reference"');
+        return hosted || isKept;
       },
       uses: () => uses(),
       spare: remembered(() => spareUses(body, model)),

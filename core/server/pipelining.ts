@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from './clock.ts';
-import { createRoll, type Member, type Roll } from './roll.ts';
-import { KEEP_ALIVE_S } from './whole-answer.ts';
+import type { Clock } from '../clock.ts';
+import { KEEP_ALIVE_S } from '../http/whole-answer.ts';
+import { createRoll, type Member, type Roll } from '../roll.ts';
 
 /** The state of one connection. */
 export interface Line extends Member {
@@ -100,28 +100,24 @@ export class Lines {
     owed.push(response);
     // Exists before the answer is observed, so that all answers have one shape.
     (response as Owed)[OBSERVER] = undefined;
-    response.on('close', this.#left);
+    response.on('close', () => this.#leave(response));
     if (owed.length <= MAX_PIPELINED) return undefined;
     // Pipelined requests in the same packet are still emitted.
     socket.pause();
     return new Promise((begin) => waiting.push(begin));
   }
 
-  /** Called as a method of the answer. */
-  readonly #left = ((lines: Lines) =>
-    function (this: Owed): void {
-      const { socket } = this.req;
-      const line = lines.of(socket);
-      const { owed, waiting } = line;
-      line.idleSinceMs = lines.#clock.mono();
-      line.idleBytes = -1;
-      if (owed[0] === this) owed.shift();
-      else owed.splice(owed.indexOf(this), 1);
-      const begin = waiting.shift();
-      begin?.();
-      if (begin !== undefined && waiting.length === 0) socket.resume();
-      this[OBSERVER]?.closed();
-    })(this);
+  #leave(response: Owed): void {
+    const line = this.of(response.req.socket);
+    const { owed, waiting, socket } = line;
+    line.idleSinceMs = this.#clock.mono();
+    line.idleBytes = -1;
+    owed.splice(owed.indexOf(response), 1);
+    const begin = waiting.shift();
+    begin?.();
+    if (begin !== undefined && waiting.length === 0) socket.resume();
+    response[OBSERVER]?.closed();
+  }
 }
 
 /** Observes the close of an answer, in a line or not. */

@@ -5,8 +5,8 @@
  */
 import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import { type Write, writes } from './stage.ts';
+import { type Write, writes } from '../runtime/stage.ts';
+import { writeWhole } from './write-whole.ts';
 
 /** Of `ServerResponse`, in node 20 to 24. */
 interface Private {
@@ -23,13 +23,6 @@ interface Private {
 
 /** Larger ones are written by node, which does not copy them. */
 const MOST = 12 * 1_024;
-const ROOM = 64 * 1_024;
-
-interface Bytes extends Buffer {
-  latin1Write(text: string, offset: number, length: number): number;
-}
-/** The buffer for the next answer. A socket that does not take all of it at once keeps it; then there is a new one. */
-let outbox = Buffer.allocUnsafeSlow(ROOM) as Bytes;
 
 /** Writes the answer at the end of the turn. `lines`: of its head, without those that frame it. False: node has to write it. */
 export function writeAtOnce(
@@ -94,20 +87,11 @@ class Answer implements Write {
     if (response.destroyed || socket.destroyed) return;
     const inside = response as unknown as Private;
     inside._headerSent = true;
-    const head = this.#head;
-    const body = this.#body;
-    const length = head.length + body.length;
-    // TLS reports later whether the data was sent.
-    const isShared = !(socket instanceof TLSSocket);
-    const target = isShared && length <= ROOM ? outbox : (Buffer.allocUnsafe(length) as Bytes);
-    target.latin1Write(head, 0, head.length);
-    body.copy(target, head.length);
-    socket.write(target.subarray(0, length));
+    writeWhole(socket, this.#head, this.#body);
     if (socket.writableLength === 0) {
       this.#finish();
       return;
     }
-    if (target === outbox) outbox = Buffer.allocUnsafeSlow(ROOM) as Bytes;
     // Not finished while a client has not taken it: a stop of the gateway waits for it.
     this.#written.delayed();
     socket.write('', () => {
@@ -167,7 +151,6 @@ const isKnown = ((): boolean => {
     response._contentLength === null &&
     Array.isArray(response.outputData) &&
     response.finished === false &&
-    typeof response._finish === 'function' &&
-    typeof outbox.latin1Write === 'function'
+    typeof response._finish === 'function'
   );
 })();

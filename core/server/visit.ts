@@ -1,24 +1,24 @@
 /**
  * The life of a request that has a caller: its steps, and the phase of the stage in which each runs, with those of all other requests of the turn.
  */
-import { boundFlush, errorEvent, toGatewayError } from './answers.ts';
-import { type BodyOptions, isForm, readAtOnce, readBody, readCallBody } from './body.ts';
-import type { Clock } from './clock.ts';
-import { screenAndInspect } from './content.ts';
-import type { Offer, Upload } from './contracts/call.ts';
-import type { Holder } from './contracts/keys.ts';
-import { type Delivered, deliver } from './deliver.ts';
-import type { LiveExchange } from './exchange.ts';
+import { boundFlush, errorEvent, toGatewayError } from '../answers.ts';
+import { type BodyOptions, isForm, readAtOnce, readBody, readCallBody } from '../body.ts';
+import { readCall } from '../call/read-call.ts';
+import type { Clock } from '../clock.ts';
+import { screenAndInspect } from '../content.ts';
+import type { Offer, Upload } from '../contracts/call.ts';
+import type { Holder } from '../contracts/keys.ts';
+import { type Delivered, deliver } from '../deliver.ts';
+import type { LiveExchange } from '../exchange.ts';
+import { deliverGiven } from '../given.ts';
+import type { Head } from '../head.ts';
+import type { Log } from '../log.ts';
+import type { Awaitable, Known } from '../plugin.ts';
+import { type Queue, queueOf } from '../runtime/stage.ts';
+import { createSpool } from '../spool.ts';
 import type { Generation } from './generation.ts';
-import { deliverGiven } from './given.ts';
-import type { Head } from './head.ts';
-import { type CloseObserver, observeClose } from './line.ts';
-import type { Log } from './log.ts';
-import type { Awaitable, Known } from './plugin.ts';
-import { readCall } from './read-call.ts';
-import { clientError, refuseRequest } from './refusals.ts';
-import { createSpool } from './spool.ts';
-import { type Queue, queueOf } from './stage.ts';
+import { type CloseObserver, observeClose } from './pipelining.ts';
+import { clientError, refuseRequest } from './refuse.ts';
 
 /** What a visit is, besides its request. */
 export interface Occasion {
@@ -29,13 +29,13 @@ export interface Occasion {
   readonly server: { readonly clock: Clock; readonly log: Log };
 }
 
-/** A step that something else goes on with: it calls `delivered` or `failed`. */
-const ELSEWHERE = Symbol('elsewhere');
+/** The result of a step that calls `delivered` or `failed` later. */
+const REPORTS_LATER = Symbol('reports later');
 
 /** A step: done, or a promise if its request has to wait. */
 interface Step {
   readonly queue: Queue<Visit>;
-  run(visit: Visit): Awaitable<void> | typeof ELSEWHERE;
+  run(visit: Visit): Awaitable<void> | typeof REPORTS_LATER;
 }
 
 const go = (visit: Visit): void => visit.go();
@@ -100,7 +100,7 @@ class Visit implements CloseObserver, Delivered {
     try {
       do {
         const waiting = steps[this.#next++]!.run(this);
-        if (waiting === ELSEWHERE) return;
+        if (waiting === REPORTS_LATER) return;
         if (waiting !== undefined) {
           waiting.then(
             () => this.#goOn(),
@@ -235,12 +235,12 @@ function route(visit: Visit): Awaitable<void> {
   });
 }
 
-function answer(visit: Visit): Awaitable<void> | typeof ELSEWHERE {
+function answer(visit: Visit): Awaitable<void> | typeof REPORTS_LATER {
   const x = visit.x as LiveExchange & Known;
   const tools = visit.occasion.generation.deliver;
   if (x.given !== undefined) return deliverGiven(x, x.given, tools);
   deliver(x, visit.offers!, tools, visit);
-  return ELSEWHERE;
+  return REPORTS_LATER;
 }
 
 /** The code of an error, ours or a vendor's. */
