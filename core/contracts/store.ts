@@ -45,10 +45,10 @@ export interface Statement {
 }
 
 /**
- * Amounts to add to one row. The amounts of all lists in a commit are summed, and the statement runs once for all of
- * them: a row that every call adds to costs one write per commit, not one per call. It may therefore run after the
- * other statements of its list, but never after those of a later list without additions. The other statements of a list
- * with additions must neither read nor change that row.
+ * Amounts to add to one row. They are durable with their list, but a row that every call adds to is not written for
+ * each of them: the amounts of several lists are summed, and the statement runs once for all of them, up to some seconds
+ * later. It runs before anything is read, and before a later list without additions. The other statements of a list with
+ * additions must neither read nor change that row.
  */
 export interface Addition {
   readonly to: Sum;
@@ -61,8 +61,13 @@ export interface Sum {
   /** Takes the amounts first, then `params`: `UPDATE t SET n = n + ? WHERE id = ?`. */
   readonly sql: string;
   readonly params: readonly Value[];
-  /** With it, the list is rolled back if no row changes. */
+  /**
+   * With it, the list is rolled back if no row changes. This may be checked only when the row is added to for the first
+   * time by this object.
+   */
   readonly must?: string;
+  /** `must` is checked for every list, because other processes remove the row to stop this one. */
+  readonly isFence?: boolean;
 }
 
 /** A step as a single statement. */

@@ -2,7 +2,7 @@
 import { COUNTED, type Layer } from '../../core/contracts/ledger.ts';
 import type { Addition, Statement, Step, Sum } from '../../core/plugin.ts';
 import { bucketParams, HAS_ROOM, nameOf, THIS_BUCKET } from './buckets.ts';
-import { aliveStep, LEASE_LOST } from './processes.ts';
+import { aliveStep, fenceOf, LEASE_LOST } from './processes.ts';
 import { DAY_MS } from './tables.ts';
 
 const SPEND = `UPDATE bucket SET used = used + ?, held = held - ? WHERE ${THIS_BUCKET}`;
@@ -43,6 +43,7 @@ export class Lease implements Layer {
   /** The name of its bucket in refusals. */
   readonly name: string;
   readonly #epoch: string;
+  readonly #fence: Sum;
   readonly #spent: Sum;
   readonly #shrunk: Sum;
   #debits: Sum | undefined;
@@ -86,6 +87,7 @@ export class Lease implements Layer {
     this.name = nameOf(layer);
     this.#epoch = epoch;
     const params = bucketParams(layer);
+    this.#fence = fenceOf(epoch);
     this.#spent = { sql: SPEND, params, must: 'bucket_missing' };
     this.#shrunk = { sql: SHRINK, params: [epoch, ...params], must: LEASE_LOST };
   }
@@ -125,8 +127,14 @@ export class Lease implements Layer {
   }
 
   #write(charge: bigint, gone: bigint, atMs: number, steps: Addition[]): void {
-    // The lease comes first: if it is lost, the list fails with that.
-    if (gone > 0n) steps.push({ to: this.#shrunk, adds: [gone] }, { to: this.#spent, adds: [charge, gone] });
+    if (gone > 0n) {
+      // The fence comes first: if the lease is lost, the list fails with that.
+      steps.push(
+        { to: this.#fence, adds: [0] },
+        { to: this.#shrunk, adds: [gone] },
+        { to: this.#spent, adds: [charge, gone] },
+      );
+    }
     if (charge > 0n) steps.push({ to: this.#debitsOn(Math.floor(atMs / DAY_MS)), adds: [charge] });
   }
 

@@ -2,7 +2,7 @@
  * The processes that lease from the ledger have a row each. A process that recovers another takes over its row. After that, no list that the
  * recovered process still sends can lease or record anything, however late it comes.
  */
-import type { Statement } from '../../core/plugin.ts';
+import type { Statement, Sum } from '../../core/plugin.ts';
 
 /** The `must` of lists of a process whose leases were taken over because it was presumed dead. */
 export const LEASE_LOST = 'lease_lost';
@@ -25,6 +25,21 @@ export function joinStep(epoch: string, atMs: number): Statement {
 export function aliveStep(epoch: string): Statement {
   return { sql: 'UPDATE ledger_process SET since_ms = since_ms WHERE epoch = ?', params: [epoch], must: LEASE_LOST };
 }
+
+/** The same for lists that calls write. */
+export function fenceOf(epoch: string): Sum {
+  if (lastFence?.params[0] !== epoch) {
+    lastFence = {
+      sql: 'UPDATE ledger_process SET since_ms = since_ms + ? WHERE epoch = ?',
+      params: [epoch],
+      must: LEASE_LOST,
+      isFence: true,
+    };
+  }
+  return lastFence;
+}
+/** One object for all lists, so that it is checked once per commit. */
+let lastFence: Sum | undefined;
 
 /** The epoch of a process after it was taken over. */
 export function endedName(epoch: string): string {

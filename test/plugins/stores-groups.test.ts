@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { createSender, type Sender, type Sent } from '../../plugins/stores/sqlite/batch.ts';
 import { createGroups, type Groups } from '../../plugins/stores/sqlite/groups.ts';
 
-const sent = (from: Sender): Sent => ({ from, batch: { texts: [], lists: [], count: 0 } });
+const sent = (from: Sender): Sent => ({ from, batch: { texts: [], sums: [], forget: false, lists: [], count: 0 } });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Three senders; every commit takes so long. */

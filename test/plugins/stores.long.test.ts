@@ -385,7 +385,7 @@ describe('sqlite: a store that cannot write', () => {
     db.prepare = ((sql: string) => (sql === 'COMMIT' ? failing : prepare(sql))) as typeof db.prepare;
     let posted: FromWriter[] = [];
     const from = createSender((message) => posted.push(message));
-    const run = createBatches(db);
+    const { run } = createBatches(db);
     const subject: ReturnType<typeof faulty> = {
       db,
       fault: undefined,
@@ -395,7 +395,7 @@ describe('sqlite: a store that cannot write', () => {
           wire.push(number, wire.length + 5 + params.length, durable ? 1 : 0, sql, params.length * 2, ...params);
         }
         posted = [];
-        run([{ from, batch: { texts: [], lists: wire, count: lists.length } }]);
+        run([{ from, batch: { texts: [], sums: [], forget: false, lists: wire, count: lists.length } }]);
         return posted;
       },
     };
@@ -619,12 +619,15 @@ describe('sqlite: lists that wait', () => {
       {
         texts: [insert(1).sql, twin(1).sql],
         lists: [0, 10, 0, 0, 4, 1, null, 1, 3, 1, 1, 17, 1, 0, 4, 2, null],
+        sums: [],
+        forget: false,
         count: 2,
       },
     ]);
     lists.answer([0, 1, 1, 1]);
     lists.done();
-    assert.deepEqual(batches.slice(1), [{ texts: [], lists: [0, 6, 1, 1, 3, 1, 1, 12, 1, 1, 3, 2], count: 2 }]);
+    const nothing = { texts: [], sums: [], forget: false };
+    assert.deepEqual(batches.slice(1), [{ ...nothing, lists: [0, 6, 1, 1, 3, 1, 1, 12, 1, 1, 3, 2], count: 2 }]);
     lists.answer([0, -1, 1, 1]);
     assert.deepEqual(await Promise.all(work), [undefined, 1, 'gone', undefined]);
   });
@@ -640,16 +643,20 @@ describe('sqlite: lists that wait', () => {
     lists.atomic([add(one, 7n)], true);
     await turn();
     const texts = [insert(1).sql, one.sql, twin(7).sql];
+    const sums = [
+      [1, 0, 1],
+      [1, 1, 2],
+    ];
     const folded = [
       ...[0, 7, 3, 0, 4, 7, null],
       ...[1, 10, 3],
       ...[2, 13, 3],
-      ...[-1, 24, 0, 1, 4, 11n, 1, 1, 5, 2n ** 53n, 2],
-      ...[3, 30, 1, 2, 3, 7],
-      ...[4, 33, 3],
-      ...[-1, 40, 0, 1, 4, 7n, 1],
+      ...[-1, 22, 0, 0, 1, 11n, 1, 1, 2n ** 53n],
+      ...[3, 28, 1, 2, 3, 7],
+      ...[4, 31, 3],
+      ...[-1, 37, 0, 0, 1, 7n],
     ];
-    assert.deepEqual(batches, [{ texts, lists: folded, count: 5 }]);
+    assert.deepEqual(batches, [{ texts, sums, forget: false, lists: folded, count: 5 }]);
     lists.again();
     const single = [
       ...[0, 11, 1, 0, 4, 7, null, 1, 4, 5n, 1],
@@ -658,7 +665,7 @@ describe('sqlite: lists that wait', () => {
       ...[3, 35, 1, 2, 3, 7],
       ...[4, 42, 1, 1, 4, 7n, 1],
     ];
-    assert.deepEqual(batches[1], { texts: [], lists: single, count: 5 });
+    assert.deepEqual(batches[1], { texts: [], sums: [], forget: false, lists: single, count: 5 });
   });
 
   it('reject one that cannot be sent, and nothing else of the same turn', async () => {

@@ -1,6 +1,7 @@
 /** Runs many lists, of one or several senders, in one transaction: each list is atomic, and one commit serves all. */
 import type Database from 'better-sqlite3';
 import type { Value } from '../../../core/plugin.ts';
+import { createAdditions, createTarget, type Target } from './additions.ts';
 import { boundValue } from './values.ts';
 import type { Answers, Batch, FromWriter, StepError } from './wire.ts';
 import { DURABLE, FOLDED, isLastingError, isStorageError, OF_FOLDS, wireError } from './wire.ts';
@@ -13,6 +14,17 @@ const DOUBT_MS = 60_000;
 
 /** The number of pages in the write-ahead log that triggers a checkpoint: eight megabytes. */
 const FOLD_FROM = 2_000n;
+/** Commits between two looks at it. */
+const LOOK_EACH = 16;
+/** How long amounts wait at most before they are added to their rows. */
+const TURN_MS = 1_000;
+
+/** By the flags of a sum on the wire. */
+const REQUIREMENTS = [
+  { isRequired: false, isFence: false },
+  { isRequired: true, isFence: false },
+  { isRequired: true, isFence: true },
+] as const;
 
 type Statement = Database.Statement<unknown[]>;
 
@@ -29,6 +41,8 @@ export interface Sender {
   /** The statements it has sent, prepared. */
   readonly texts: string[];
   readonly statements: (Statement | undefined)[];
+  /** The rows that it adds to. */
+  targets: Target[];
 }
 
 /** A batch and its sender. */
@@ -38,7 +52,7 @@ export interface Sent {
 }
 
 export function createSender(post: (message: FromWriter) => void): Sender {
-  return { post, texts: [], statements: [] };
+  return { post, texts: [], statements: [], targets: [] };
 }
 
 /** Results of a batch's lists, by when they are answered. */
@@ -47,15 +61,31 @@ interface Outcome {
   readonly durable: Answers;
 }
 
-/**
- * Runs the lists of some batches as one transaction on `db`, and posts the results: some before the commit, the others after it, or that
- * everything failed, or that the batch has to be sent again without folds. After a permanent failure every batch fails without being tried.
- * `loss` returns what happened to a database file that is no longer in its place: what is written to it is lost.
- */
+/** Runs batches. */
+export interface Batches {
+  /**
+   * Runs the lists of some batches as one transaction, and posts the results: some before the commit, the others after it, or that everything
+   * failed, or that the batch has to be sent again without folds. After a permanent failure every batch fails without being tried.
+   */
+  run(sent: readonly Sent[]): void;
+  /** Adds what is not in its row yet. */
+  close(): void;
+}
+
+/** How batches are run. */
+export interface BatchesOptions {
+  /** Returns what happened to a database file that is no longer in its place: what is written to it is lost. */
+  loss?(): string | undefined;
+  /** Is told of amounts that could not be added to their row. */
+  unadded?(text: string, reason: string): void;
+}
+
+/** Creates it for an open database. */
 export function createBatches(
   db: Database.Database,
-  loss: () => string | undefined = () => undefined,
-): (sent: readonly Sent[]) => void {
+  { loss = () => undefined, unadded = () => {} }: BatchesOptions = {},
+): Batches {
+  const additions = createAdditions(db, unadded);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
@@ -69,6 +99,7 @@ export function createBatches(
   let broken: string | undefined;
   /** Until then, no list is answered before its commit, because a commit has failed. */
   let doubtfulUntilMs = 0;
+  let commits = 0;
 
   function prepare(text: string): Statement {
     const statement = db.prepare<unknown[]>(text);
@@ -106,6 +137,25 @@ export function createBatches(
     return changes;
   }
 
+  function define(sender: Sender, { sums, forget }: Batch): void {
+    if (forget) sender.targets = [];
+    for (const [name, flags, ...params] of sums) {
+      const text = typeof name === 'number' ? sender.texts[name]! : String(name);
+      sender.targets.push(createTarget(text, () => find(sender, name), params, REQUIREMENTS[flags as 0 | 1 | 2]));
+    }
+  }
+
+  /** Runs a fold: `sum, count, amount…` of each. False: a row that must exist does not. */
+  function addUp({ targets }: Sender, wire: Batch['lists'], from: number, end: number): boolean {
+    for (let at = from; at < end; ) {
+      const target = targets[wire[at] as number]!;
+      const until = at + 2 + (wire[at + 1] as number);
+      if (!additions.add(target, wire.slice(at + 2, until) as (bigint | number)[])) return false;
+      at = until;
+    }
+    return true;
+  }
+
   /**
    * Runs all lists of a batch in the open transaction. Returns `undo` if a list has to be rolled back and there is no savepoint, and
    * `unfold` if that list is part of a sum. Throws if the transaction itself failed.
@@ -120,9 +170,12 @@ export function createBatches(
       const isFolded = number === OF_FOLDS || (flags & FOLDED) !== 0;
       let result: number | StepError;
       let undone = false;
+      // It may read or change what was added to.
+      if (!isFolded && !additions.addBefore()) return 'unfold';
       if (guarded) savepoint.run();
       try {
-        result = runList(from, lists, at + 3, end);
+        if (number === OF_FOLDS) result = addUp(from, lists, at + 3, end) ? 0 : -1;
+        else result = runList(from, lists, at + 3, end);
         // If the first step changed nothing, there is nothing to roll back.
         undone = result < (isFolded ? 0 : -1);
       } catch (error) {
@@ -141,9 +194,10 @@ export function createBatches(
     return { ran, durable };
   }
 
-  /** The same for every batch; the first one that cannot run decides how it is repeated. */
+  /** The same for every batch; the first one that cannot run decides how it is repeated. Without batches, everything is added to its row. */
   function runAll(sent: readonly Sent[], guarded: boolean): Outcome[] | 'undo' | 'unfold' {
     const outcomes: Outcome[] = [];
+    if (sent.length === 0) additions.addAll();
     for (const each of sent) {
       const outcome = runBatch(each, guarded);
       if (typeof outcome === 'string') return outcome;
@@ -158,6 +212,7 @@ export function createBatches(
 
   /** Keeps the write-ahead log short. Pages that cannot be copied to the database now are safe in the log; the next run tries again. */
   function fold(sent: readonly Sent[]): void {
+    if (++commits % LOOK_EACH !== 0) return;
     try {
       const { log, checkpointed } = readLog.get()!;
       if (log - checkpointed >= FOLD_FROM) db.pragma('wal_checkpoint(PASSIVE)');
@@ -169,22 +224,32 @@ export function createBatches(
     }
   }
 
+  function beginAgain(): void {
+    begin.run();
+    additions.begin();
+  }
+
+  function undoAll(): void {
+    if (db.inTransaction) rollback.run();
+    additions.rolledBack();
+  }
+
   function transact(sent: readonly Sent[]): void {
     if (broken !== undefined) {
       fail(sent, broken);
       return;
     }
     try {
-      begin.run();
+      beginAgain();
       // Savepoints cost a third of the work, and few batches need them: these run twice.
       let outcomes = runAll(sent, false);
       if (outcomes === 'undo' && sent.length === 1) {
-        rollback.run();
-        begin.run();
+        undoAll();
+        beginAgain();
         outcomes = runAll(sent, true);
       }
       if (typeof outcomes === 'string') {
-        rollback.run();
+        undoAll();
         if (sent.length === 1) sent[0]!.from.post({ kind: 'again' });
         // Each batch then runs alone, which shows the one that failed.
         else for (const each of sent) transact([each]);
@@ -194,7 +259,9 @@ export function createBatches(
       for (const [i, { ran }] of outcomes.entries()) {
         if (ran.length > 0 && !doubtful) sent[i]!.from.post({ kind: 'ran', answers: ran });
       }
+      additions.complete();
       commit.run();
+      additions.committed();
       // Checked after the commit: the answered lists were written to files that still existed.
       broken = loss();
       if (broken !== undefined) {
@@ -210,7 +277,7 @@ export function createBatches(
       doubtfulUntilMs = performance.now() + DOUBT_MS;
       if (isLastingError(code)) broken = `${message} (${code}): open the store again`;
       try {
-        if (db.inTransaction) rollback.run();
+        undoAll();
       } catch (second) {
         broken ??= `a failed transaction could not be undone: ${wireError(second).message}`;
       }
@@ -218,8 +285,28 @@ export function createBatches(
     }
   }
 
-  return (sent) => {
-    for (const { from, batch } of sent) from.texts.push(...batch.texts);
-    transact(sent);
+  let timer: NodeJS.Timeout | undefined;
+  function turn(): void {
+    timer = undefined;
+    if (additions.turn()) transact([]);
+    addLater();
+  }
+  function addLater(): void {
+    if (broken === undefined && additions.isBehind()) timer ??= setTimeout(turn, TURN_MS);
+  }
+
+  return {
+    run(sent) {
+      for (const { from, batch } of sent) {
+        from.texts.push(...batch.texts);
+        define(from, batch);
+      }
+      transact(sent);
+      addLater();
+    },
+    close() {
+      clearTimeout(timer);
+      if (broken === undefined && additions.isBehind()) transact([]);
+    },
   };
 }

@@ -12,8 +12,10 @@ import {
   type StoreRoom,
   type StoreTable,
   StoreUnavailable,
+  type Value,
 } from '../../../core/plugin.ts';
 import { startAhead } from '../../../core/sdk.ts';
+import { ADDITION_TABLE } from './additions.ts';
 import { frame, readFrames } from './frames.ts';
 import { READER, type Reads, startReads } from './reads.ts';
 import { restore } from './restore.ts';
@@ -22,7 +24,7 @@ import { type Connect, ownThread, startWrites, WRITER } from './writes.ts';
 
 const COLUMNS = `SELECT schema.name AS "table", info.name, info.type, info.pk
   FROM sqlite_schema AS schema JOIN pragma_table_info(schema.name) AS info
-  WHERE schema.type = 'table' AND schema.name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY schema.name, info.cid`;
+  WHERE schema.type = 'table' AND schema.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND schema.name <> '${ADDITION_TABLE}' ORDER BY schema.name, info.cid`;
 const REFERENCES = `SELECT schema.name AS owner, key."from" AS "column", key."table", key."to"
   FROM sqlite_schema AS schema JOIN pragma_foreign_key_list(schema.name) AS key WHERE schema.type = 'table'`;
 
@@ -60,10 +62,11 @@ const driver: FileDriver = {
   open({ file: name, log, mustExist = false, isBrief = false, shared }) {
     const file = resolve(name);
     const how = { open: file, mustExist, isBrief, socket: shared?.socket };
-    return openWith({ file, log, connect: ownThread, how, isBrief, left: shared?.left });
+    const isShared = shared !== undefined;
+    return openWith({ file, log, connect: ownThread, how, isShared, isBrief, left: shared?.left });
   },
   attach: ({ file, socket, name, log }) =>
-    openWith({ file: resolve(file), log, connect: threadBehind(socket), how: { join: name } }),
+    openWith({ file: resolve(file), log, connect: threadBehind(socket), how: { join: name }, isShared: true }),
   restore,
 };
 
@@ -73,14 +76,18 @@ interface Options {
   /** Connects to the writing thread. */
   readonly connect: Connect;
   readonly how: Opening | Joining;
+  /** Other processes have it open, too. */
+  readonly isShared: boolean;
   readonly isBrief?: boolean;
   readonly left?: ((name: string) => void) | undefined;
 }
 
-async function openWith({ file, log, connect, how, isBrief = false, left = () => {} }: Options): Promise<FileStore> {
+async function openWith({ file, log, connect, how, isShared, isBrief = false, left = () => {} }: Options): Promise<FileStore> {
   // Both threads start while the file is still being checked.
   const writes = startWrites({ connect, log, lost, room: () => roomOf(file), left });
   const reads = startReads(lost);
+  /** Others write to a shared file, too. */
+  const isBehind = isShared ? () => ended === undefined : writes.isBehind;
   /** Running snapshots and backups. */
   const running = new Set<Promise<unknown>>();
   let ended: StoreUnavailable | undefined;
@@ -107,6 +114,11 @@ async function openWith({ file, log, connect, how, isBrief = false, left = () =>
     return done;
   }
 
+  /** Makes reads see every list that was answered; if nothing can be written now, they see what is there. */
+  async function upToDate(): Promise<void> {
+    await writes.atomic([]).catch(() => {});
+  }
+
   async function close(): Promise<void> {
     ended ??= new StoreUnavailable('the store is closed');
     await writes.drain();
@@ -119,11 +131,13 @@ async function openWith({ file, log, connect, how, isBrief = false, left = () =>
   const store: FileStore = {
     run: writes.run,
     atomic: writes.atomic,
-    one: reads.one,
-    all: reads.all,
-    snapshot: <T>(read: (reader: Reader) => Promise<T>) => apart(true, read),
+    one: <T>(sql: string, ...params: readonly Value[]) =>
+      isBehind() ? upToDate().then(() => reads.one<T>(sql, ...params)) : reads.one<T>(sql, ...params),
+    all: <T>(sql: string, ...params: readonly Value[]) =>
+      isBehind() ? upToDate().then(() => reads.all<T>(sql, ...params)) : reads.all<T>(sql, ...params),
+    snapshot: <T>(read: (reader: Reader) => Promise<T>) => upToDate().then(() => apart(true, read)),
     tables: () => describeTables(reads),
-    backup: (to) => apart(false, (own) => own.backup(resolve(to))),
+    backup: (to) => upToDate().then(() => apart(false, (own) => own.backup(resolve(to)))),
     room: () => roomOf(file),
     pressure: () => (ended ? { waiting: 0, oldestMs: Infinity } : writes.pressure()),
     close() {

@@ -2,7 +2,7 @@
  * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
-import { type Step, StoreUnavailable, type Sum, statementOf, type Value } from '../../../core/plugin.ts';
+import { type Statement, type Step, StoreUnavailable, type Sum, statementOf, type Value } from '../../../core/plugin.ts';
 import { addAmounts, checkedValue, type Queue, queueOf } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
@@ -14,6 +14,8 @@ const BUSY = 8;
 const ENOUGH = 64;
 /** Lists per commit; more would only delay the first ones. */
 const MOST_IN_BATCH = 1_024;
+/** Sums that the writing thread keeps; then it forgets all of them. */
+const MOST_SUMS = 20_000;
 /** Statements that the writing thread keeps prepared; further ones are sent and prepared each time. */
 const MOST_TEXTS = 1_000;
 
@@ -51,7 +53,10 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   /** The next batch has waited for one turn. */
   let hasWaited = false;
 
-  const statements = new Map<string, number>();
+  const known: Known = { statements: new Map(), sums: new Map() };
+  /** Whether the running batch, or one before it, has added to rows, and no list after that has required that they are up to date. */
+  let isAdding = false;
+  let isBehind = false;
   let ended: StoreUnavailable | undefined;
   let drained: (() => void) | undefined;
 
@@ -72,7 +77,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     if (size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
       throw new StoreUnavailable(`the store is behind: ${size} lists wait`);
     }
-    coming.push({ steps: checked(steps), durable, sinceMs: nowMs, answered, resolve, reject });
+    coming.push({ steps: checked(steps, known), durable, sinceMs: nowMs, answered, resolve, reject });
     size++;
     if (isUnderWay || isScheduled) return;
     isScheduled = true;
@@ -94,7 +99,13 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     coming = coming.length <= MOST_IN_BATCH ? [] : coming.slice(MOST_IN_BATCH);
     first = 0;
     isUnderWay = true;
-    send(encode(sent, statements, true));
+    send(encoded(true));
+  }
+
+  function encoded(fold: boolean): Batch {
+    const batch = encode(sent, known, fold);
+    isAdding = batch.lists.length > 0 && isLastFolded(sent, fold);
+    return batch;
   }
 
   function take(number: number): Waiting | undefined {
@@ -110,7 +121,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     for (let number = 0; number < sent.length; number++) take(number)?.reject(error);
   }
 
-  function done(): void {
+  function next(): void {
     isUnderWay = false;
     sent = [];
     first = 0;
@@ -138,13 +149,16 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       }
     },
     /** All lists of the batch were answered: sends the next batch. */
-    done,
+    done(): void {
+      isBehind = isAdding;
+      next();
+    },
     /** A list in the batch failed and everything was rolled back: sends it again without folds. */
-    again: (): void => send(encode(sent, statements, false)),
+    again: (): void => send(encoded(false)),
     /** No unanswered list of the batch was written. */
     failed(error: Error): void {
       rejectSent(error);
-      done();
+      next();
     },
     /** Permanently rejects waiting and new lists. */
     end(error: StoreUnavailable): void {
@@ -164,6 +178,8 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
         if (size === 0) resolve();
       });
     },
+    /** Whether additions of lists that were answered may not be in their rows yet. */
+    isBehind: (): boolean => isBehind,
     pressure: (): { readonly waiting: number; readonly oldestMs: number } => ({
       waiting: size,
       oldestMs: oldestMs(mono()),
@@ -171,74 +187,103 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   };
 }
 
-/** Encodes a batch for the writing thread; `known` are the statements it already has. With `fold`, additions to one row are added up. */
-function encode(waiting: readonly (Waiting | undefined)[], statements: Map<string, number>, fold: boolean): Batch {
-  const texts: string[] = [];
-  const lists: (Value | undefined)[] = [];
-  const sums = new Map<Sum, (bigint | number)[]>();
+/** What the writing thread already has. */
+interface Known {
+  /** The indexes of statements. */
+  readonly statements: Map<string, number>;
+  /** The indexes of sums. */
+  readonly sums: Map<Sum, number>;
+}
 
-  function push(sql: string, must: string | undefined, ...params: readonly (readonly Value[])[]): void {
+/** Encodes a batch for the writing thread. With `fold`, additions to one row are added up. */
+function encode(waiting: readonly (Waiting | undefined)[], { statements, sums }: Known, fold: boolean): Batch {
+  const texts: string[] = [];
+  const newSums: (Value | undefined)[][] = [];
+  const lists: (Value | undefined)[] = [];
+  const added = new Map<Sum, (bigint | number)[]>();
+  const forget = sums.size >= MOST_SUMS;
+  if (forget) sums.clear();
+
+  function nameOf(sql: string): number | string {
     let name = statements.get(sql);
     if (name === undefined && statements.size < MOST_TEXTS) {
       name = statements.size;
       texts.push(sql);
       statements.set(sql, name);
     }
-    const at = lists.push(name ?? sql, 0);
-    for (const column of params) {
-      for (let i = 0; i < column.length; i++) {
-        const value = column[i]!;
-        // They were checked when they were added; only a view has to be copied.
-        lists.push(typeof value === 'object' ? checkedValue(value) : value);
-      }
+    return name ?? sql;
+  }
+
+  function push({ sql, must, params = [] }: Statement): void {
+    lists.push(nameOf(sql), params.length * 2 + (must === undefined ? 0 : 1));
+    for (let i = 0; i < params.length; i++) {
+      const value = params[i]!;
+      // They were checked when they were added; only a view has to be copied.
+      lists.push(typeof value === 'object' ? checkedValue(value) : value);
     }
-    lists[at - 1] = (lists.length - at) * 2 + (must === undefined ? 0 : 1);
+  }
+
+  function numberOf(sum: Sum): number {
+    let number = sums.get(sum);
+    if (number === undefined) {
+      number = sums.size;
+      sums.set(sum, number);
+      newSums.push([nameOf(sum.sql), sum.must === undefined ? 0 : sum.isFence ? 2 : 1, ...sum.params.map(checkedValue)]);
+    }
+    return number;
   }
 
   function pushSums(): void {
-    if (sums.size === 0) return;
+    if (added.size === 0) return;
     const start = lists.push(OF_FOLDS, 0, 0) - 3;
-    for (const [{ sql, params, must }, adds] of sums) push(sql, must, adds, params);
+    for (const [sum, adds] of added) {
+      lists.push(numberOf(sum), adds.length);
+      for (let i = 0; i < adds.length; i++) lists.push(adds[i]);
+    }
     lists[start + 1] = lists.length;
-    sums.clear();
+    added.clear();
   }
 
   waiting.forEach((list, number) => {
     if (list === undefined) return;
     const { steps, durable } = list;
-    const isFolded = fold && steps.some((step) => 'to' in step);
+    const isFolded = fold && hasAdditions(steps);
     // This step may read or change what earlier lists have added.
     if (!isFolded) pushSums();
     const start = lists.push(number, 0, (durable ? 1 : 0) + (isFolded ? FOLDED : 0)) - 3;
     for (const step of steps) {
-      if (isFolded && 'to' in step) {
-        addUp(sums, step.to, step.adds);
-        continue;
-      }
-      const { sql, must, params = [] } = statementOf(step);
-      push(sql, must, params);
+      if (isFolded && 'to' in step) addUp(added, step.to, step.adds);
+      else push(statementOf(step));
     }
     lists[start + 1] = lists.length;
   });
   pushSums();
-  return { texts, lists, count: waiting.length };
+  return { texts, sums: newSums, forget, lists, count: waiting.length };
+}
+
+function hasAdditions(steps: readonly Step[]): boolean {
+  for (let i = 0; i < steps.length; i++) if ('to' in steps[i]!) return true;
+  return false;
+}
+
+/** Whether the last list has additions that are made later. */
+function isLastFolded(waiting: readonly (Waiting | undefined)[], fold: boolean): boolean {
+  const last = waiting.findLast((list) => list !== undefined);
+  return fold && last !== undefined && hasAdditions(last.steps);
 }
 
 function addUp(sums: Map<Sum, (bigint | number)[]>, to: Sum, adds: readonly (bigint | number)[]): void {
   const sum = sums.get(to);
-  if (sum === undefined) {
-    sums.set(to, [...adds]);
-    return;
-  }
-  addAmounts(sum, adds);
+  if (sum === undefined) sums.set(to, [...adds]);
+  else addAmounts(sum, adds);
 }
 
 /** Throws for a value that cannot be stored: the list's caller gets the error, and other lists are not affected. */
-function checked(steps: readonly Step[]): readonly Step[] {
+function checked(steps: readonly Step[], { sums }: Known): readonly Step[] {
   for (const step of steps) {
     const values = 'to' in step ? step.adds : (step.params ?? []);
     for (let i = 0; i < values.length; i++) checkedValue(values[i]!);
-    if ('to' in step) for (const value of step.to.params) checkedValue(value);
+    if ('to' in step && !sums.has(step.to)) for (const value of step.to.params) checkedValue(value);
   }
   return steps;
 }

@@ -9,11 +9,15 @@ import type { Value } from '../../../core/plugin.ts';
 export interface Batch {
   /** Statements sent for the first time; their indexes continue those sent before. */
   readonly texts: readonly string[];
+  /** Sums sent for the first time, each as `statement, flags, parameter…` (1: `must`; 2: `must` of a fence); their indexes continue those sent before, unless `forget` is set. */
+  readonly sums: readonly (readonly (Value | undefined)[])[];
+  /** The sums that were sent before are not used again. */
+  readonly forget: boolean;
   readonly lists: readonly (Value | undefined)[];
   /** The number of lists. */
   readonly count: number;
 }
-/** The number of a fold: added-up additions of the lists before it. */
+/** The number of a fold: added-up additions of the lists before it, each as `sum, count, amount…`. */
 export const OF_FOLDS = -1;
 /** Flags of a list: it is answered after the commit; its additions are in a later fold. */
 export const DURABLE = 1;
@@ -61,6 +65,8 @@ export type FromWriter =
   | { readonly kind: 'again' }
   /** No unanswered list of the batch was written. `lasting`: nothing can be written until the store is opened again. */
   | { readonly kind: 'failed'; readonly reason: string; readonly lasting: boolean }
+  /** Amounts could not be added to their row: the ledger does not reconcile. */
+  | { readonly kind: 'unadded'; readonly text: string; readonly reason: string }
   /** A joined process disconnected; everything it sent was run. */
   | { readonly kind: 'left'; readonly name: string };
 

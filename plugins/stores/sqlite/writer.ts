@@ -30,11 +30,14 @@ async function open({ open: file, mustExist, isBrief, socket }: Opening): Promis
   try {
     const db = openWriter(file, isBrief);
     const files = filesOf(file, db);
-    const runAll = createBatches(db, files.loss);
-    groups = createGroups(runAll);
+    const batches = createBatches(db, {
+      loss: files.loss,
+      unadded: (text, reason) => post({ kind: 'unadded', text, reason }),
+    });
+    groups = createGroups(batches.run);
     run = (batch) => {
       // Without other processes, it does not wait for more batches.
-      if (socket === undefined) runAll([{ from: own, batch }]);
+      if (socket === undefined) batches.run([{ from: own, batch }]);
       else groups.take({ from: own, batch });
     };
     const unwatch = watch(files, (message) => {
@@ -43,6 +46,7 @@ async function open({ open: file, mustExist, isBrief, socket }: Opening): Promis
     });
     close = () => {
       groups.flush();
+      batches.close();
       unwatch();
       sharing?.close();
       db.close();

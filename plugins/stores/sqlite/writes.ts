@@ -7,6 +7,8 @@ import { createLists } from './lists.ts';
 import type { FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts';
 
 export interface Writes extends Pick<Store, 'run' | 'atomic'> {
+  /** Whether something that is durable may not be in its row yet: an empty list adds it. */
+  isBehind(): boolean;
   /**
    * Must be called first. Locks, checks and opens the file; throws `StoreInUse`, `StoreMissing`, or an error that describes the problem. Or
    * joins a writing thread that has opened it.
@@ -109,6 +111,12 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
           closed = true;
           opening?.reject(new REFUSALS[from.why](from.message));
           break;
+        case 'unadded':
+          log.error('amounts could not be added to their row: run `turnpike reconcile`', {
+            statement: from.text,
+            reason: from.reason,
+          });
+          break;
         case 'left':
           left?.(from.name);
       }
@@ -127,6 +135,7 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
         opening = { resolve, reject };
         thread.post(how);
       }),
+    isBehind: lists.isBehind,
     run: (sql, ...params) => (refusal === undefined ? lists.run({ sql, params }) : Promise.reject(refusal)),
     atomic: (steps, when = 'durable') =>
       refusal === undefined ? lists.atomic(steps, when === 'durable') : Promise.reject(refusal),

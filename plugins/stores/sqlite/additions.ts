@@ -1,0 +1,352 @@
+/**
+ * Additions that are durable before they are in their rows. A commit keeps the added-up amounts of its lists as one row of `store_addition`, instead
+ * of writing every page of the sums they belong to; once a second the amounts of all commits are added to their rows. Before anything reads or changes
+ * these rows, all of them are added; after a crash, when the file is opened.
+ */
+import type Database from 'better-sqlite3';
+import type { Value } from '../../../core/plugin.ts';
+import { addAmounts } from '../../../core/sdk.ts';
+import { boundValue } from './values.ts';
+import { isStorageError, wireError } from './wire.ts';
+
+/** The table of this driver. */
+export const ADDITION_TABLE = 'store_addition';
+
+/** Rows that a commit adds to in passing: a part of those that were due, so that no commit takes long. */
+const FEWEST_IN_PASSING = 16;
+const PARTS = 64;
+
+type Amounts = (bigint | number)[];
+type Statement = Database.Statement<unknown[]>;
+
+/** A row that amounts are added to, as a process has described it. */
+export interface Target {
+  readonly text: string;
+  /** Prepares `text`; throws if it is not valid. */
+  readonly statement: () => Statement;
+  readonly params: readonly (Value | undefined)[];
+  readonly isRequired: boolean;
+  /** Its row may be removed by any list without additions, and its absence refuses a list. */
+  readonly isFence: boolean;
+  /** It was added to at least once, so the statement is valid, and a required row exists. */
+  isFound: boolean;
+  /** The number of lists without additions when that was seen. */
+  foundAt: number;
+  /** Amounts of the running transaction, and of the commits since the last turn. */
+  staged: Amounts | undefined;
+  waiting: Amounts | undefined;
+  /** Its number in the kept rows of a generation, which describe it once. */
+  generation: number;
+  number: number;
+}
+
+/** Amounts that are due, and the number of their target in the generation in which they were kept. */
+interface Due {
+  readonly target: Target;
+  readonly amounts: Amounts;
+  readonly number: number;
+}
+
+export function createTarget(
+  text: string,
+  statement: () => Statement,
+  params: readonly (Value | undefined)[],
+  { isRequired, isFence }: Pick<Target, 'isRequired' | 'isFence'>,
+): Target {
+  return {
+    text,
+    statement,
+    params: params.map(boundValue),
+    isRequired,
+    isFence,
+    isFound: false,
+    foundAt: 0,
+    staged: undefined,
+    waiting: undefined,
+    generation: -1,
+    number: 0,
+  };
+}
+
+/** A kept row: statements and targets that are new in its generation, amounts by target, and the targets whose amounts are in their rows. */
+interface Kept {
+  readonly texts?: readonly string[];
+  readonly targets?: readonly KeptTarget[];
+  readonly adds?: readonly (readonly [target: number, ...amounts: readonly (number | string)[]])[];
+  readonly done?: readonly number[];
+}
+/** Its number continues those of earlier rows of its generation. */
+type KeptTarget = readonly [text: number, isRequired: 0 | 1, ...params: readonly KeptValue[]];
+/** A parameter: JSON has no integers beyond 2^53, and no bytes. Of amounts, `bigint` is text. */
+type KeptValue = null | number | string | readonly ['n' | 'b', string];
+
+function keptValue(value: Value | undefined): KeptValue {
+  if (typeof value === 'bigint') return ['n', `${value}`];
+  if (value instanceof Uint8Array) return ['b', Buffer.from(value).toString('base64')];
+  return value ?? null;
+}
+
+function valueOf(kept: KeptValue): Value {
+  if (!Array.isArray(kept)) return kept as Value;
+  const [kind, text] = kept as readonly [string, string];
+  return kind === 'n' ? BigInt(text) : Buffer.from(text, 'base64');
+}
+
+/** Is told of amounts that could not be added to their row, which must not happen. */
+export type Unadded = (text: string, reason: string) => void;
+
+/** Creates the table, and adds what a crash has left there. `unadded`: see there. */
+export function createAdditions(db: Database.Database, unadded: Unadded) {
+  db.exec(`CREATE TABLE IF NOT EXISTS ${ADDITION_TABLE} (
+    id INTEGER NOT NULL PRIMARY KEY, generation INTEGER NOT NULL, kept TEXT NOT NULL
+  ) STRICT`);
+  const tell = telling(db, unadded);
+  db.transaction(() => recover(db, tell)).immediate();
+
+  const keep = db.prepare(`INSERT INTO ${ADDITION_TABLE} (generation, kept) VALUES (?, ?)`);
+  const forget = db.prepare(`DELETE FROM ${ADDITION_TABLE} WHERE generation <= ?`);
+
+  /** The targets with amounts of each kind. */
+  let staged: Target[] = [];
+  let waiting: Target[] = [];
+  let due: readonly Due[] = [];
+  /** The first of those that are still due. */
+  let firstDue = 0;
+  /** The generation of new amounts, and of those that are due. */
+  let current: Generation = newGeneration(1);
+  let dueGeneration = 0;
+
+  /** What was before the running transaction, and what it has done, in case it is rolled back. */
+  let before: Generation & { readonly known: number } = { ...current, known: 0 };
+  let described: { readonly target: Target; readonly generation: number; readonly number: number }[] = [];
+  let hasAddedAll = false;
+  let addedUntil = 0;
+  /** The number of lists without additions. */
+  let otherLists = 0;
+
+  /** Adds amounts to a row. False: there is no such row. */
+  function addTo({ statement, params }: Target, amounts: Amounts): boolean {
+    return statement().run(...amounts.map(boundValue), ...params).changes > 0;
+  }
+
+  /** The same for amounts that are durable: nobody can be refused any more. */
+  function addDurable(target: Target, amounts: Amounts): void {
+    tell(target.text, () => addTo(target, amounts) || !target.isRequired);
+  }
+
+  /** Adds everything, in the running transaction. False: what a list of this transaction has added cannot be added. */
+  function addAll(): boolean {
+    for (const target of staged) if (!addTo(target, target.staged!) && target.isRequired) return false;
+    unstage();
+    if (hasAddedAll || !isBehind()) return true;
+    for (let i = firstDue; i < due.length; i++) addDurable(due[i]!.target, due[i]!.amounts);
+    for (const target of waiting) addDurable(target, target.waiting!);
+    forget.run(current.number);
+    hasAddedAll = true;
+    current = newGeneration(current.number + 1);
+    return true;
+  }
+
+  /** Adds to some of the rows that are due. */
+  function addInPassing(): void {
+    if (firstDue === due.length || hasAddedAll) return;
+    addedUntil = Math.min(due.length, firstDue + Math.max(FEWEST_IN_PASSING, Math.ceil(due.length / PARTS)));
+    const done: number[] = [];
+    for (let i = firstDue; i < addedUntil; i++) {
+      const { target, amounts, number } = due[i]!;
+      addDurable(target, amounts);
+      done.push(number);
+    }
+    if (addedUntil === due.length) forget.run(dueGeneration);
+    else keep.run(dueGeneration, JSON.stringify({ done } satisfies Kept));
+  }
+
+  /** The number of a target in the current generation; describes it in `texts` and `targets` if it is new there. */
+  function numberOf(target: Target, texts: string[], targets: KeptTarget[]): number {
+    const { generation, number } = target;
+    if (generation === current.number) return number;
+    let text = current.texts.get(target.text);
+    if (text === undefined) {
+      text = current.texts.size;
+      current.texts.set(target.text, text);
+      texts.push(target.text);
+    }
+    targets.push([text, target.isRequired ? 1 : 0, ...target.params.map(keptValue)]);
+    described.push({ target, generation, number });
+    target.generation = current.number;
+    target.number = current.targets++;
+    return target.number;
+  }
+
+  /** Keeps the amounts of the running transaction. */
+  function keepStaged(): void {
+    if (staged.length === 0) return;
+    const texts: string[] = [];
+    const targets: KeptTarget[] = [];
+    const adds = staged.map((target): [number, ...(number | string)[]] => [
+      numberOf(target, texts, targets),
+      ...target.staged!.map((amount) => (typeof amount === 'bigint' ? `${amount}` : amount)),
+    ]);
+    const kept: Kept = { ...(texts.length > 0 && { texts }), ...(targets.length > 0 && { targets }), adds };
+    keep.run(current.number, JSON.stringify(kept));
+  }
+
+  const isBehind = (): boolean => waiting.length > 0 || firstDue < due.length;
+
+  function unstage(): void {
+    for (const target of staged) target.staged = undefined;
+    staged = [];
+  }
+
+  return {
+    /** A transaction has begun. */
+    begin(): void {
+      before = { ...current, known: current.texts.size };
+      described = [];
+      hasAddedAll = false;
+      addedUntil = firstDue;
+    },
+    /** Adds amounts with the running transaction. False: a required row does not exist. */
+    add(target: Target, amounts: Amounts): boolean {
+      if (!target.isFound || (target.isFence && target.foundAt !== otherLists)) {
+        if (!addTo(target, amounts) && target.isRequired) return false;
+        target.isFound = true;
+        target.foundAt = otherLists;
+        return true;
+      }
+      if (target.isFence) return true;
+      if (target.staged === undefined) {
+        target.staged = amounts;
+        staged.push(target);
+      } else {
+        addAmounts(target.staged, amounts);
+      }
+      return true;
+    },
+    /** Before a list without additions. False: see `addAll`. */
+    addBefore(): boolean {
+      otherLists++;
+      return addAll();
+    },
+    addAll,
+    /** The running transaction is complete, and will be committed. */
+    complete(): void {
+      addInPassing();
+      keepStaged();
+    },
+    committed(): void {
+      if (hasAddedAll) {
+        for (const target of waiting) target.waiting = undefined;
+        waiting = [];
+        firstDue = due.length;
+      } else {
+        firstDue = addedUntil;
+      }
+      if (firstDue === due.length && firstDue > 0) {
+        due = [];
+        firstDue = 0;
+      }
+      for (const target of staged) {
+        if (target.waiting === undefined) {
+          target.waiting = target.staged;
+          waiting.push(target);
+        } else {
+          addAmounts(target.waiting, target.staged!);
+        }
+      }
+      unstage();
+    },
+    rolledBack(): void {
+      unstage();
+      const { number, texts, targets, known } = before;
+      for (const [text, at] of texts) if (at >= known) texts.delete(text);
+      current = { number, texts, targets };
+      for (const { target, generation, number } of described) {
+        target.generation = generation;
+        target.number = number;
+      }
+      described = [];
+    },
+    /** Whether amounts are not in their rows yet. */
+    isBehind,
+    /** To be called every second. True: nothing was written in the meantime, so that a transaction has to add what is due (`addAll`). */
+    turn(): boolean {
+      if (firstDue < due.length) return true;
+      due = waiting.map((target) => ({ target, amounts: target.waiting!, number: target.number }));
+      for (const target of waiting) target.waiting = undefined;
+      waiting = [];
+      dueGeneration = current.number;
+      if (due.length > 0) current = newGeneration(current.number + 1);
+      return false;
+    },
+  };
+}
+
+/** Kept rows that are removed together, and describe each target once. */
+interface Generation {
+  readonly number: number;
+  /** Numbers of statements. */
+  readonly texts: Map<string, number>;
+  targets: number;
+}
+
+function newGeneration(number: number): Generation {
+  return { number, texts: new Map(), targets: 0 };
+}
+
+export type Additions = ReturnType<typeof createAdditions>;
+
+/** Adds durable amounts: tells if that fails, unless the file is the reason. */
+type Tell = (text: string, add: () => boolean) => void;
+
+function telling(db: Database.Database, unadded: Unadded): Tell {
+  return (text, add) => {
+    try {
+      if (!add()) unadded(text, 'there is no such row');
+    } catch (error) {
+      const { message, code } = wireError(error);
+      if (!db.inTransaction || isStorageError(code)) throw error;
+      unadded(text, message);
+    }
+  };
+}
+
+/** Adds the kept amounts to their rows. */
+function recover(db: Database.Database, tell: Tell): void {
+  const rows = db.prepare(`SELECT generation, kept FROM ${ADDITION_TABLE} ORDER BY id`).all() as {
+    readonly generation: bigint;
+    readonly kept: string;
+  }[];
+  if (rows.length === 0) return;
+  const generations = new Map<bigint, Recovered>();
+  for (const { generation, kept } of rows) {
+    const { texts = [], targets = [], adds = [], done = [] } = JSON.parse(kept) as Kept;
+    const recovered: Recovered = generations.get(generation) ?? { texts: [], targets: [], sums: new Map() };
+    generations.set(generation, recovered);
+    recovered.texts.push(...texts);
+    recovered.targets.push(...targets);
+    for (const [target, ...amounts] of adds) {
+      const numbers = amounts.map((amount) => (typeof amount === 'string' ? BigInt(amount) : amount));
+      const sum = recovered.sums.get(target);
+      if (sum === undefined) recovered.sums.set(target, numbers);
+      else addAmounts(sum, numbers);
+    }
+    for (const target of done) recovered.sums.delete(target);
+  }
+  for (const { texts, targets, sums } of generations.values()) {
+    for (const [number, amounts] of sums) {
+      const [at, isRequired, ...params] = targets[number]!;
+      const text = texts[at]!;
+      const values = [...amounts, ...params.map(valueOf)].map(boundValue);
+      tell(text, () => db.prepare<unknown[]>(text).run(...values).changes > 0 || isRequired === 0);
+    }
+  }
+  db.exec(`DELETE FROM ${ADDITION_TABLE}`);
+}
+
+/** What is kept of one generation. */
+interface Recovered {
+  readonly texts: string[];
+  readonly targets: KeptTarget[];
+  readonly sums: Map<number, Amounts>;
+}
