@@ -411,7 +411,7 @@ describe('sqlite: a store that cannot write', () => {
       { kind: 'failed', reason: 'the disk said no (SQLITE_FULL)', lasting: false },
     ]);
     subject.fault = undefined;
-    assert.deepEqual(subject.run([insert(2), true]), [{ kind: 'done', answers: [0, 1] }]);
+    assert.deepEqual(subject.run([insert(2), true]), [{ kind: 'done', answers: [0, 1], behind: false }]);
     assert.deepEqual(subject.db.prepare('SELECT id FROM number').pluck().all(), [2n]);
     subject.db.close();
   });

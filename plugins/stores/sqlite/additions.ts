@@ -22,6 +22,8 @@ type Statement = Database.Statement<unknown[]>;
 /** A row that amounts are added to, as a process has described it. */
 export interface Target {
   readonly text: string;
+  /** Its table, in small letters; undefined if that is not plain from the text. */
+  readonly table: string | undefined;
   /** Prepares `text`; throws if it is not valid. */
   readonly statement: () => Statement;
   readonly params: readonly (Value | undefined)[];
@@ -55,6 +57,7 @@ export function createTarget(
 ): Target {
   return {
     text,
+    table: /^\s*(?:UPDATE|INSERT\s+INTO)\s+(\w+)/i.exec(text)?.[1]?.toLowerCase(),
     statement,
     params: params.map(boundValue),
     isRequired,
@@ -86,7 +89,7 @@ function keptValue(value: Value | undefined): KeptValue {
   return value ?? null;
 }
 
-function valueOf(kept: KeptValue): Value {
+function unkept(kept: KeptValue): Value {
   if (!Array.isArray(kept)) return kept as Value;
   const [kind, text] = kept as readonly [string, string];
   return kind === 'n' ? BigInt(text) : Buffer.from(text, 'base64');
@@ -191,6 +194,29 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
     keep.run(current.number, JSON.stringify(kept));
   }
 
+  const readViews = db.prepare<[], { readonly name: string; readonly sql: string }>(
+    `SELECT name, sql FROM sqlite_schema WHERE type = 'view'`,
+  );
+
+  /** Whether a query may read a table that amounts are added to later. */
+  function mayRead(query: string): boolean {
+    if (!isBehind() && staged.length === 0) return false;
+    if (query === '') return true;
+    const words = new Set<string>();
+    const read = (text: string): void => {
+      for (const [word] of text.matchAll(/\w+/g)) words.add(word.toLowerCase());
+    };
+    read(query);
+    const views = readViews.all();
+    // A view may read another one.
+    for (let known = 0; known < words.size; ) {
+      known = words.size;
+      for (const { name, sql } of views) if (words.has(name.toLowerCase())) read(sql);
+    }
+    const isRead = ({ table }: Target): boolean => table === undefined || words.has(table);
+    return staged.some(isRead) || waiting.some(isRead) || due.some(({ target }, i) => i >= firstDue && isRead(target));
+  }
+
   const isBehind = (): boolean => waiting.length > 0 || firstDue < due.length;
 
   function unstage(): void {
@@ -228,6 +254,8 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
       otherLists++;
       return addAll();
     },
+    /** The same before a query, unless it reads none of the tables with amounts; an empty text reads all. */
+    addFor: (query: string): boolean => !mayRead(query) || addAll(),
     addAll,
     /** The running transaction is complete, and will be committed. */
     complete(): void {
@@ -337,7 +365,7 @@ function recover(db: Database.Database, tell: Tell): void {
     for (const [number, amounts] of sums) {
       const [at, isRequired, ...params] = targets[number]!;
       const text = texts[at]!;
-      const values = [...amounts, ...params.map(valueOf)].map(boundValue);
+      const values = [...amounts, ...params.map(unkept)].map(boundValue);
       tell(text, () => db.prepare<unknown[]>(text).run(...values).changes > 0 || isRequired === 0);
     }
   }

@@ -4,7 +4,7 @@ import type { Value } from '../../../core/plugin.ts';
 import { createAdditions, createTarget, type Target } from './additions.ts';
 import { boundValue } from './values.ts';
 import type { Answers, Batch, FromWriter, StepError } from './wire.ts';
-import { DURABLE, FOLDED, isLastingError, isStorageError, OF_FOLDS, wireError } from './wire.ts';
+import { DURABLE, FOLDED, isLastingError, isStorageError, OF_FOLDS, QUERY, wireError } from './wire.ts';
 
 /**
  * How long a failed commit is remembered. On a nearly full disk the next commit may succeed and the one after it fail, so lists that are
@@ -17,7 +17,7 @@ const FOLD_FROM = 2_000n;
 /** Commits between two looks at it. */
 const LOOK_EACH = 16;
 /** How long amounts wait at most before they are added to their rows. */
-const TURN_MS = 1_000;
+const TURN_MS = 5_000;
 
 /** By the flags of a sum on the wire. */
 const REQUIREMENTS = [
@@ -170,12 +170,14 @@ export function createBatches(
       const isFolded = number === OF_FOLDS || (flags & FOLDED) !== 0;
       let result: number | StepError;
       let undone = false;
+      const isQuery = (flags & QUERY) !== 0;
       // It may read or change what was added to.
-      if (!isFolded && !additions.addBefore()) return 'unfold';
+      const isReady = isQuery ? additions.addFor(lists[at + 3] as string) : isFolded || additions.addBefore();
+      if (!isReady) return 'unfold';
       if (guarded) savepoint.run();
       try {
         if (number === OF_FOLDS) result = addUp(from, lists, at + 3, end) ? 0 : -1;
-        else result = runList(from, lists, at + 3, end);
+        else result = isQuery ? 0 : runList(from, lists, at + 3, end);
         // If the first step changed nothing, there is nothing to roll back.
         undone = result < (isFolded ? 0 : -1);
       } catch (error) {
@@ -269,7 +271,11 @@ export function createBatches(
         return;
       }
       for (const [i, { ran, durable }] of outcomes.entries()) {
-        sent[i]!.from.post({ kind: 'done', answers: doubtful ? [...ran, ...durable] : durable });
+        sent[i]!.from.post({
+          kind: 'done',
+          answers: doubtful ? [...ran, ...durable] : durable,
+          behind: additions.isBehind(),
+        });
       }
       fold(sent);
     } catch (error) {

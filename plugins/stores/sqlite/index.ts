@@ -44,6 +44,9 @@ async function describeTables(read: Reader): Promise<readonly StoreTable[]> {
   });
 }
 
+/** In the place of a query that may read any table. */
+const EVERYTHING = '';
+
 /** A store in a file: it can be backed up, restored, and used by several processes of one machine. */
 interface FileDriver extends StoreDriver {
   open(options: StoreOpening): Promise<FileStore>;
@@ -82,7 +85,15 @@ interface Options {
   readonly left?: ((name: string) => void) | undefined;
 }
 
-async function openWith({ file, log, connect, how, isShared, isBrief = false, left = () => {} }: Options): Promise<FileStore> {
+async function openWith({
+  file,
+  log,
+  connect,
+  how,
+  isShared,
+  isBrief = false,
+  left = () => {},
+}: Options): Promise<FileStore> {
   // Both threads start while the file is still being checked.
   const writes = startWrites({ connect, log, lost, room: () => roomOf(file), left });
   const reads = startReads(lost);
@@ -115,8 +126,8 @@ async function openWith({ file, log, connect, how, isShared, isBrief = false, le
   }
 
   /** Makes reads see every list that was answered; if nothing can be written now, they see what is there. */
-  async function upToDate(): Promise<void> {
-    await writes.atomic([]).catch(() => {});
+  async function upToDate(query: string): Promise<void> {
+    await writes.before(query).catch(() => {});
   }
 
   async function close(): Promise<void> {
@@ -132,12 +143,12 @@ async function openWith({ file, log, connect, how, isShared, isBrief = false, le
     run: writes.run,
     atomic: writes.atomic,
     one: <T>(sql: string, ...params: readonly Value[]) =>
-      isBehind() ? upToDate().then(() => reads.one<T>(sql, ...params)) : reads.one<T>(sql, ...params),
+      isBehind() ? upToDate(sql).then(() => reads.one<T>(sql, ...params)) : reads.one<T>(sql, ...params),
     all: <T>(sql: string, ...params: readonly Value[]) =>
-      isBehind() ? upToDate().then(() => reads.all<T>(sql, ...params)) : reads.all<T>(sql, ...params),
-    snapshot: <T>(read: (reader: Reader) => Promise<T>) => upToDate().then(() => apart(true, read)),
+      isBehind() ? upToDate(sql).then(() => reads.all<T>(sql, ...params)) : reads.all<T>(sql, ...params),
+    snapshot: <T>(read: (reader: Reader) => Promise<T>) => upToDate(EVERYTHING).then(() => apart(true, read)),
     tables: () => describeTables(reads),
-    backup: (to) => upToDate().then(() => apart(false, (own) => own.backup(resolve(to)))),
+    backup: (to) => upToDate(EVERYTHING).then(() => apart(false, (own) => own.backup(resolve(to)))),
     room: () => roomOf(file),
     pressure: () => (ended ? { waiting: 0, oldestMs: Infinity } : writes.pressure()),
     close() {

@@ -2,9 +2,16 @@
  * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
-import { type Statement, type Step, StoreUnavailable, type Sum, statementOf, type Value } from '../../../core/plugin.ts';
+import {
+  type Statement,
+  type Step,
+  StoreUnavailable,
+  type Sum,
+  statementOf,
+  type Value,
+} from '../../../core/plugin.ts';
 import { addAmounts, checkedValue, type Queue, queueOf } from '../../../core/sdk.ts';
-import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
+import { type Answers, type Batch, FOLDED, OF_FOLDS, QUERY, type StepError } from './wire.ts';
 
 /** Beyond either, new lists are refused, so that callers learn of the overload at once. */
 const MOST_WAITING = 10_000;
@@ -33,6 +40,11 @@ function tellChanges({ resolve }: Waiting, result: number): void {
   resolve(result);
 }
 
+/** Of the text of a query that is made afterwards. */
+function tellQuery(list: Waiting, result: number): void {
+  tellChanges(list, result);
+}
+
 function tellRefusal({ steps, resolve }: Waiting, result: number): void {
   resolve(result < 0 ? statementOf(steps[-1 - result]!).must : undefined);
 }
@@ -54,9 +66,6 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   let hasWaited = false;
 
   const known: Known = { statements: new Map(), sums: new Map() };
-  /** Whether the running batch, or one before it, has added to rows, and no list after that has required that they are up to date. */
-  let isAdding = false;
-  let isBehind = false;
   let ended: StoreUnavailable | undefined;
   let drained: (() => void) | undefined;
 
@@ -99,13 +108,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     coming = coming.length <= MOST_IN_BATCH ? [] : coming.slice(MOST_IN_BATCH);
     first = 0;
     isUnderWay = true;
-    send(encoded(true));
-  }
-
-  function encoded(fold: boolean): Batch {
-    const batch = encode(sent, known, fold);
-    isAdding = batch.lists.length > 0 && isLastFolded(sent, fold);
-    return batch;
+    send(encode(sent, known, true));
   }
 
   function take(number: number): Waiting | undefined {
@@ -138,6 +141,11 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       new Promise<string | undefined>((resolve, reject) =>
         add(steps, durable, tellRefusal, resolve as Waiting['resolve'], reject),
       ),
+    /** Resolves when a query sees what all lists that were answered have added. */
+    before: (query: string): Promise<number> =>
+      new Promise<number>((resolve, reject) =>
+        add([{ sql: query }], true, tellQuery, resolve as Waiting['resolve'], reject),
+      ),
     /** Handles results of the running batch. */
     answer(answers: Answers): void {
       for (let i = 0; i < answers.length; i += 2) {
@@ -149,12 +157,9 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       }
     },
     /** All lists of the batch were answered: sends the next batch. */
-    done(): void {
-      isBehind = isAdding;
-      next();
-    },
+    done: next,
     /** A list in the batch failed and everything was rolled back: sends it again without folds. */
-    again: (): void => send(encoded(false)),
+    again: (): void => send(encode(sent, known, false)),
     /** No unanswered list of the batch was written. */
     failed(error: Error): void {
       rejectSent(error);
@@ -178,8 +183,6 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
         if (size === 0) resolve();
       });
     },
-    /** Whether additions of lists that were answered may not be in their rows yet. */
-    isBehind: (): boolean => isBehind,
     pressure: (): { readonly waiting: number; readonly oldestMs: number } => ({
       waiting: size,
       oldestMs: oldestMs(mono()),
@@ -228,7 +231,11 @@ function encode(waiting: readonly (Waiting | undefined)[], { statements, sums }:
     if (number === undefined) {
       number = sums.size;
       sums.set(sum, number);
-      newSums.push([nameOf(sum.sql), sum.must === undefined ? 0 : sum.isFence ? 2 : 1, ...sum.params.map(checkedValue)]);
+      newSums.push([
+        nameOf(sum.sql),
+        sum.must === undefined ? 0 : sum.isFence ? 2 : 1,
+        ...sum.params.map(checkedValue),
+      ]);
     }
     return number;
   }
@@ -246,15 +253,18 @@ function encode(waiting: readonly (Waiting | undefined)[], { statements, sums }:
 
   waiting.forEach((list, number) => {
     if (list === undefined) return;
-    const { steps, durable } = list;
-    const isFolded = fold && hasAdditions(steps);
+    const { steps, durable, answered } = list;
+    const isQuery = answered === tellQuery;
+    const isFolded = fold && (steps.length === 0 || hasAdditions(steps));
     // This step may read or change what earlier lists have added.
     if (!isFolded) pushSums();
-    const start = lists.push(number, 0, (durable ? 1 : 0) + (isFolded ? FOLDED : 0)) - 3;
-    for (const step of steps) {
-      if (isFolded && 'to' in step) addUp(added, step.to, step.adds);
-      else push(statementOf(step));
-    }
+    const start = lists.push(number, 0, (durable ? 1 : 0) + (isFolded ? FOLDED : 0) + (isQuery ? QUERY : 0)) - 3;
+    if (isQuery) lists.push(statementOf(steps[0]!).sql);
+    else
+      for (const step of steps) {
+        if (isFolded && 'to' in step) addUp(added, step.to, step.adds);
+        else push(statementOf(step));
+      }
     lists[start + 1] = lists.length;
   });
   pushSums();
@@ -264,12 +274,6 @@ function encode(waiting: readonly (Waiting | undefined)[], { statements, sums }:
 function hasAdditions(steps: readonly Step[]): boolean {
   for (let i = 0; i < steps.length; i++) if ('to' in steps[i]!) return true;
   return false;
-}
-
-/** Whether the last list has additions that are made later. */
-function isLastFolded(waiting: readonly (Waiting | undefined)[], fold: boolean): boolean {
-  const last = waiting.findLast((list) => list !== undefined);
-  return fold && last !== undefined && hasAdditions(last.steps);
 }
 
 function addUp(sums: Map<Sum, (bigint | number)[]>, to: Sum, adds: readonly (bigint | number)[]): void {

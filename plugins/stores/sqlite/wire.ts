@@ -19,9 +19,11 @@ export interface Batch {
 }
 /** The number of a fold: added-up additions of the lists before it, each as `sum, count, amount…`. */
 export const OF_FOLDS = -1;
-/** Flags of a list: it is answered after the commit; its additions are in a later fold. */
+/** Flags of a list: it is answered after the commit; its additions are in a later fold, or it has no steps. */
 export const DURABLE = 1;
 export const FOLDED = 2;
+/** The list is the text of a query that follows: what it may read is added to its rows. */
+export const QUERY = 4;
 
 /** First message: opens the file. With `socket`, other processes may join there. */
 export interface Opening {
@@ -59,8 +61,8 @@ export type FromWriter =
   | { readonly kind: 'refused'; readonly why: Refusal; readonly message: string }
   /** Results that are sent before the commit; `done` or `failed` follows. */
   | { readonly kind: 'ran'; readonly answers: Answers }
-  /** The batch is durable; the remaining results. */
-  | { readonly kind: 'done'; readonly answers: Answers }
+  /** The batch is durable; the remaining results. `behind`: some of what was added is not in its rows yet. */
+  | { readonly kind: 'done'; readonly answers: Answers; readonly behind: boolean }
   /** A list with additions, or its fold, failed: nothing was written, and the batch must be sent again without folds. */
   | { readonly kind: 'again' }
   /** No unanswered list of the batch was written. `lasting`: nothing can be written until the store is opened again. */

@@ -7,8 +7,10 @@ import { createLists } from './lists.ts';
 import type { FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts';
 
 export interface Writes extends Pick<Store, 'run' | 'atomic'> {
-  /** Whether something that is durable may not be in its row yet: an empty list adds it. */
+  /** Whether something that is durable may not be in its row yet. */
   isBehind(): boolean;
+  /** Resolves when a query sees all lists that were answered. */
+  before(query: string): Promise<unknown>;
   /**
    * Must be called first. Locks, checks and opens the file; throws `StoreInUse`, `StoreMissing`, or an error that describes the problem. Or
    * joins a writing thread that has opened it.
@@ -59,6 +61,7 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
   const lists = createLists((batch) => thread.post(batch));
   let opening: { resolve(): void; reject(error: Error): void } | undefined;
   let closed = false;
+  let isBehind = false;
   /** Why lists are currently refused. */
   let refusal: StoreUnavailable | undefined;
   /** New lists are rejected. */
@@ -96,6 +99,7 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
           break;
         case 'done':
           lists.answer(from.answers);
+          isBehind = from.behind;
           lists.done();
           break;
         case 'again':
@@ -135,7 +139,8 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
         opening = { resolve, reject };
         thread.post(how);
       }),
-    isBehind: lists.isBehind,
+    isBehind: () => isBehind,
+    before: (query) => (refusal === undefined ? lists.before(query) : Promise.reject(refusal)),
     run: (sql, ...params) => (refusal === undefined ? lists.run({ sql, params }) : Promise.reject(refusal)),
     atomic: (steps, when = 'durable') =>
       refusal === undefined ? lists.atomic(steps, when === 'durable') : Promise.reject(refusal),
