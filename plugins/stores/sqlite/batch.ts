@@ -78,12 +78,19 @@ export interface BatchesOptions {
   loss?(): string | undefined;
   /** Is told of amounts that could not be added to their row. */
   unadded?(text: string, reason: string): void;
+  /** Runs something later; returns a function that cancels it. */
+  later?(work: () => void): () => void;
+}
+
+function nextTurn(work: () => void): () => void {
+  const timer = setTimeout(work, TURN_MS);
+  return () => clearTimeout(timer);
 }
 
 /** Creates it for an open database. */
 export function createBatches(
   db: Database.Database,
-  { loss = () => undefined, unadded = () => {} }: BatchesOptions = {},
+  { loss = () => undefined, unadded = () => {}, later = nextTurn }: BatchesOptions = {},
 ): Batches {
   const additions = createAdditions(db, unadded);
   const begin = db.prepare('BEGIN IMMEDIATE');
@@ -291,14 +298,14 @@ export function createBatches(
     }
   }
 
-  let timer: NodeJS.Timeout | undefined;
+  let cancel: (() => void) | undefined;
   function turn(): void {
-    timer = undefined;
+    cancel = undefined;
     if (additions.turn()) transact([]);
     addLater();
   }
   function addLater(): void {
-    if (broken === undefined && additions.isBehind()) timer ??= setTimeout(turn, TURN_MS);
+    if (broken === undefined && additions.isBehind()) cancel ??= later(turn);
   }
 
   return {
@@ -311,7 +318,7 @@ export function createBatches(
       addLater();
     },
     close() {
-      clearTimeout(timer);
+      cancel?.();
       if (broken === undefined && additions.isBehind()) transact([]);
     },
   };
