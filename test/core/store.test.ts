@@ -40,9 +40,11 @@ const shops: TableOwner = {
 const applied = (store: OpenStore): Promise<{ owner: string; id: number }[]> =>
   store.all('SELECT owner, id FROM migration ORDER BY rowid');
 const tables = async (store: OpenStore): Promise<string[]> =>
-  (await store.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")).map(
-    (t) => t.name,
-  );
+  (
+    await store.all<{ name: string }>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'store!_%' ESCAPE '!' ORDER BY name",
+    )
+  ).map((t) => t.name);
 const ALL = [
   { owner: 'people', id: 1 },
   { owner: 'people', id: 2 },

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type BetterSqlite3 from 'better-sqlite3';
+import { createAdditions } from '../../plugins/stores/sqlite/additions.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { binaries } from './postgres.ts';
 
@@ -15,12 +17,25 @@ export function readRows(store: string, ...queries: readonly string[]): readonly
 }
 
 function fromFile(file: string, queries: readonly string[]): readonly (readonly Row[])[] {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
+  const db = upToDate(new Database(file, { readonly: true, fileMustExist: true }));
   try {
     return db.transaction(() => queries.map((sql) => db.prepare<[], Row>(sql).all().map(withoutBytes)))();
   } finally {
     db.close();
   }
+}
+
+/** What was added, and is durable, but not in its rows yet, is added in a copy: nothing but the driver may write to the file. */
+function upToDate(db: BetterSqlite3.Database): BetterSqlite3.Database {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'store_addition'").get() === undefined) return db;
+  if (db.prepare('SELECT 1 FROM store_addition LIMIT 1').get() === undefined) return db;
+  const bytes = db.serialize();
+  db.close();
+  // In memory there is no write-ahead log.
+  bytes.fill(1, 18, 20);
+  const copy = new Database(bytes);
+  createAdditions(copy, (text, reason) => assert.fail(`${reason}: ${text}`));
+  return copy;
 }
 
 function withoutBytes(row: Readonly<Record<string, unknown>>): Row {
@@ -45,10 +60,12 @@ function fromServer(url: string, queries: readonly string[]): readonly (readonly
     .map((line) => JSON.parse(line) as Row[]);
 }
 
+/** Beside those that the drivers keep for themselves. */
 const COLUMNS_IN_FILE = `SELECT tables.name AS "table", columns.name AS "column"
   FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
-  WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY tables.name, columns.cid`;
-/** Beside those that the driver keeps for itself. */
+  WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite!_%' ESCAPE '!'
+    AND tables.name NOT LIKE 'store!_%' ESCAPE '!'
+  ORDER BY tables.name, columns.cid`;
 const COLUMNS_ON_SERVER = `SELECT table_name AS "table", column_name AS "column"
   FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
   WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name NOT LIKE 'store!_%' ESCAPE '!'

@@ -9,9 +9,6 @@ import { addAmounts } from '../../../core/sdk.ts';
 import { boundValue } from './values.ts';
 import { isStorageError, wireError } from './wire.ts';
 
-/** The table of this driver. */
-export const ADDITION_TABLE = 'store_addition';
-
 /** Rows that a commit adds to in passing: a part of those that were due, so that no commit takes long. */
 const FEWEST_IN_PASSING = 16;
 const PARTS = 64;
@@ -100,14 +97,14 @@ export type Unadded = (text: string, reason: string) => void;
 
 /** Creates the table, and adds what a crash has left there. `unadded`: see there. */
 export function createAdditions(db: Database.Database, unadded: Unadded) {
-  db.exec(`CREATE TABLE IF NOT EXISTS ${ADDITION_TABLE} (
+  db.exec(`CREATE TABLE IF NOT EXISTS store_addition (
     id INTEGER NOT NULL PRIMARY KEY, generation INTEGER NOT NULL, kept TEXT NOT NULL
   ) STRICT`);
   const tell = telling(db, unadded);
   db.transaction(() => recover(db, tell)).immediate();
 
-  const keep = db.prepare(`INSERT INTO ${ADDITION_TABLE} (generation, kept) VALUES (?, ?)`);
-  const forget = db.prepare(`DELETE FROM ${ADDITION_TABLE} WHERE generation <= ?`);
+  const keep = db.prepare(`INSERT INTO store_addition (generation, kept) VALUES (?, ?)`);
+  const forget = db.prepare(`DELETE FROM store_addition WHERE generation <= ?`);
 
   /** The targets with amounts of each kind. */
   let staged: Target[] = [];
@@ -341,7 +338,7 @@ function telling(db: Database.Database, unadded: Unadded): Tell {
 
 /** Adds the kept amounts to their rows. */
 function recover(db: Database.Database, tell: Tell): void {
-  const rows = db.prepare(`SELECT generation, kept FROM ${ADDITION_TABLE} ORDER BY id`).all() as {
+  const rows = db.prepare(`SELECT generation, kept FROM store_addition ORDER BY id`).all() as {
     readonly generation: bigint;
     readonly kept: string;
   }[];
@@ -369,7 +366,7 @@ function recover(db: Database.Database, tell: Tell): void {
       tell(text, () => db.prepare<unknown[]>(text).run(...values).changes > 0 || isRequired === 0);
     }
   }
-  db.exec(`DELETE FROM ${ADDITION_TABLE}`);
+  db.exec(`DELETE FROM store_addition`);
 }
 
 /** What is kept of one generation. */

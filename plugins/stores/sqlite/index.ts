@@ -15,7 +15,6 @@ import {
   type Value,
 } from '../../../core/plugin.ts';
 import { startAhead } from '../../../core/sdk.ts';
-import { ADDITION_TABLE } from './additions.ts';
 import { frame, readFrames } from './frames.ts';
 import { READER, type Reads, startReads } from './reads.ts';
 import { restore } from './restore.ts';
@@ -24,11 +23,12 @@ import { type Connect, ownThread, startWrites, WRITER } from './writes.ts';
 
 const COLUMNS = `SELECT schema.name AS "table", info.name, info.type, info.pk
   FROM sqlite_schema AS schema JOIN pragma_table_info(schema.name) AS info
-  WHERE schema.type = 'table' AND schema.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND schema.name <> '${ADDITION_TABLE}' ORDER BY schema.name, info.cid`;
+  WHERE schema.type = 'table' AND schema.name NOT LIKE 'sqlite!_%' ESCAPE '!' AND schema.name NOT LIKE 'store!_%' ESCAPE '!'
+  ORDER BY schema.name, info.cid`;
 const REFERENCES = `SELECT schema.name AS owner, key."from" AS "column", key."table", key."to"
   FROM sqlite_schema AS schema JOIN pragma_foreign_key_list(schema.name) AS key WHERE schema.type = 'table'`;
 
-/** All tables, by name. */
+/** All tables, by name, except this driver's own. */
 async function describeTables(read: Reader): Promise<readonly StoreTable[]> {
   const columns = await read.all<{ table: string; name: string; type: string; pk: number }>(COLUMNS);
   const references = await read.all<{ owner: string; column: string; table: string; to: string }>(REFERENCES);
