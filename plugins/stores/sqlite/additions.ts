@@ -123,6 +123,8 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
   let addedUntil = 0;
   /** The number of lists without additions. */
   let otherLists = 0;
+  /** The tables of all targets. */
+  const tables = new Set<string | undefined>();
 
   /** Adds amounts to a row. False: there is no such row. */
   function addTo({ statement, params }: Target, amounts: Amounts): boolean {
@@ -195,10 +197,9 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
     `SELECT name, sql FROM sqlite_schema WHERE type = 'view'`,
   );
 
-  /** Whether a query may read a table that amounts are added to later. */
+  /** Whether a query may read a table that amounts are added to; an empty text reads all. */
   function mayRead(query: string): boolean {
-    if (!isBehind() && staged.length === 0) return false;
-    if (query === '') return true;
+    if (query === '' || tables.has(undefined)) return true;
     const words = new Set<string>();
     const read = (text: string): void => {
       for (const [word] of text.matchAll(/\w+/g)) words.add(word.toLowerCase());
@@ -210,8 +211,8 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
       known = words.size;
       for (const { name, sql } of views) if (words.has(name.toLowerCase())) read(sql);
     }
-    const isRead = ({ table }: Target): boolean => table === undefined || words.has(table);
-    return staged.some(isRead) || waiting.some(isRead) || due.some(({ target }, i) => i >= firstDue && isRead(target));
+    for (const table of tables) if (words.has(table!)) return true;
+    return false;
   }
 
   const isBehind = (): boolean => waiting.length > 0 || firstDue < due.length;
@@ -251,8 +252,11 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
       otherLists++;
       return addAll();
     },
-    /** The same before a query, unless it reads none of the tables with amounts; an empty text reads all. */
-    addFor: (query: string): boolean => !mayRead(query) || addAll(),
+    mayRead,
+    /** From now on, amounts may be added to this row. */
+    know({ table }: Target): void {
+      tables.add(table);
+    },
     addAll,
     /** The running transaction is complete, and will be committed. */
     complete(): void {

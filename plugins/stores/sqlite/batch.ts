@@ -148,7 +148,9 @@ export function createBatches(
     if (forget) sender.targets = [];
     for (const [name, flags, ...params] of sums) {
       const text = typeof name === 'number' ? sender.texts[name]! : String(name);
-      sender.targets.push(createTarget(text, () => find(sender, name), params, REQUIREMENTS[flags as 0 | 1 | 2]));
+      const target = createTarget(text, () => find(sender, name), params, REQUIREMENTS[flags as 0 | 1 | 2]);
+      sender.targets.push(target);
+      additions.know(target);
     }
   }
 
@@ -178,13 +180,14 @@ export function createBatches(
       let result: number | StepError;
       let undone = false;
       const isQuery = (flags & QUERY) !== 0;
+      const isRead = isQuery && additions.mayRead(lists[at + 3] as string);
       // It may read or change what was added to.
-      const isReady = isQuery ? additions.addFor(lists[at + 3] as string) : isFolded || additions.addBefore();
+      const isReady = isQuery ? !isRead || additions.addAll() : isFolded || additions.addBefore();
       if (!isReady) return 'unfold';
       if (guarded) savepoint.run();
       try {
         if (number === OF_FOLDS) result = addUp(from, lists, at + 3, end) ? 0 : -1;
-        else result = isQuery ? 0 : runList(from, lists, at + 3, end);
+        else result = isQuery ? Number(isRead) : runList(from, lists, at + 3, end);
         // If the first step changed nothing, there is nothing to roll back.
         undone = result < (isFolded ? 0 : -1);
       } catch (error) {

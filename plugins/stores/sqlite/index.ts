@@ -98,7 +98,9 @@ async function openWith({
   const writes = startWrites({ connect, log, lost, room: () => roomOf(file), left });
   const reads = startReads(lost);
   /** Others write to a shared file, too. */
-  const isBehind = isShared ? () => ended === undefined : writes.isBehind;
+  const isBehind = isShared
+    ? () => ended === undefined
+    : (query: string) => writes.isBehind() && !writes.isHarmless(query);
   /** Running snapshots and backups. */
   const running = new Set<Promise<unknown>>();
   let ended: StoreUnavailable | undefined;
@@ -143,9 +145,9 @@ async function openWith({
     run: writes.run,
     atomic: writes.atomic,
     one: <T>(sql: string, ...params: readonly Value[]) =>
-      isBehind() ? upToDate(sql).then(() => reads.one<T>(sql, ...params)) : reads.one<T>(sql, ...params),
+      isBehind(sql) ? upToDate(sql).then(() => reads.one<T>(sql, ...params)) : reads.one<T>(sql, ...params),
     all: <T>(sql: string, ...params: readonly Value[]) =>
-      isBehind() ? upToDate(sql).then(() => reads.all<T>(sql, ...params)) : reads.all<T>(sql, ...params),
+      isBehind(sql) ? upToDate(sql).then(() => reads.all<T>(sql, ...params)) : reads.all<T>(sql, ...params),
     snapshot: <T>(read: (reader: Reader) => Promise<T>) => upToDate(EVERYTHING).then(() => apart(true, read)),
     tables: () => describeTables(reads),
     backup: (to) => upToDate(EVERYTHING).then(() => apart(false, (own) => own.backup(resolve(to)))),

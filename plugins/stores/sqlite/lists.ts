@@ -30,6 +30,8 @@ interface Waiting {
   readonly steps: readonly Step[];
   readonly durable: boolean;
   readonly sinceMs: number;
+  /** It is the text of a query. */
+  readonly isQuery: boolean;
   /** `result`: rows changed by the last step, or `-1 - step` of the failed `must`. */
   readonly answered: (list: Waiting, result: number) => void;
   resolve(answer: number | string | undefined): void;
@@ -38,11 +40,6 @@ interface Waiting {
 
 function tellChanges({ resolve }: Waiting, result: number): void {
   resolve(result);
-}
-
-/** Of the text of a query that is made afterwards. */
-function tellQuery(list: Waiting, result: number): void {
-  tellChanges(list, result);
 }
 
 function tellRefusal({ steps, resolve }: Waiting, result: number): void {
@@ -65,9 +62,18 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   /** The next batch has waited for one turn. */
   let hasWaited = false;
 
-  const known: Known = { statements: new Map(), sums: new Map() };
+  const known: Known = { statements: new Map(), sums: new Map(), targets: new Set(), harmless: new Set() };
   let ended: StoreUnavailable | undefined;
   let drained: (() => void) | undefined;
+
+  /** Of the text of a query that is made afterwards. Before the next batch, which may add to a table that it reads. */
+  function tellQuery({ steps, resolve }: Waiting, result: number): void {
+    if (result === 0) {
+      if (known.harmless.size >= MOST_TEXTS) known.harmless.clear();
+      known.harmless.add(statementOf(steps[0]!).sql);
+    }
+    resolve(result);
+  }
 
   function oldestMs(nowMs: number): number {
     const oldest = first < sent.length ? sent[first] : coming[0];
@@ -86,7 +92,15 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     if (size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
       throw new StoreUnavailable(`the store is behind: ${size} lists wait`);
     }
-    coming.push({ steps: checked(steps, known), durable, sinceMs: nowMs, answered, resolve, reject });
+    coming.push({
+      steps: checked(steps, known),
+      durable,
+      sinceMs: nowMs,
+      isQuery: answered === tellQuery,
+      answered,
+      resolve,
+      reject,
+    });
     size++;
     if (isUnderWay || isScheduled) return;
     isScheduled = true;
@@ -141,11 +155,11 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       new Promise<string | undefined>((resolve, reject) =>
         add(steps, durable, tellRefusal, resolve as Waiting['resolve'], reject),
       ),
+    /** Whether a query is known to read nothing that lists add to. */
+    isHarmless: (query: string): boolean => known.harmless.has(query),
     /** Resolves when a query sees what all lists that were answered have added. */
-    before: (query: string): Promise<number> =>
-      new Promise<number>((resolve, reject) =>
-        add([{ sql: query }], true, tellQuery, resolve as Waiting['resolve'], reject),
-      ),
+    before: (query: string): Promise<unknown> =>
+      new Promise((resolve, reject) => add([{ sql: query }], true, tellQuery, resolve, reject)),
     /** Handles results of the running batch. */
     answer(answers: Answers): void {
       for (let i = 0; i < answers.length; i += 2) {
@@ -196,10 +210,15 @@ interface Known {
   readonly statements: Map<string, number>;
   /** The indexes of sums. */
   readonly sums: Map<Sum, number>;
+  /** The texts of sums. */
+  readonly targets: Set<string>;
+  /** Queries that read no table that sums are added to. */
+  readonly harmless: Set<string>;
 }
 
 /** Encodes a batch for the writing thread. With `fold`, additions to one row are added up. */
-function encode(waiting: readonly (Waiting | undefined)[], { statements, sums }: Known, fold: boolean): Batch {
+function encode(waiting: readonly (Waiting | undefined)[], known: Known, fold: boolean): Batch {
+  const { statements, sums, targets, harmless } = known;
   const texts: string[] = [];
   const newSums: (Value | undefined)[][] = [];
   const lists: (Value | undefined)[] = [];
@@ -213,6 +232,8 @@ function encode(waiting: readonly (Waiting | undefined)[], { statements, sums }:
       name = statements.size;
       texts.push(sql);
       statements.set(sql, name);
+      // It may make a view of such a table.
+      if (/\bview\b/i.test(sql)) harmless.clear();
     }
     return name ?? sql;
   }
@@ -231,6 +252,10 @@ function encode(waiting: readonly (Waiting | undefined)[], { statements, sums }:
     if (number === undefined) {
       number = sums.size;
       sums.set(sum, number);
+      if (!targets.has(sum.sql)) {
+        targets.add(sum.sql);
+        harmless.clear();
+      }
       newSums.push([
         nameOf(sum.sql),
         sum.must === undefined ? 0 : sum.isFence ? 2 : 1,
@@ -253,8 +278,7 @@ function encode(waiting: readonly (Waiting | undefined)[], { statements, sums }:
 
   waiting.forEach((list, number) => {
     if (list === undefined) return;
-    const { steps, durable, answered } = list;
-    const isQuery = answered === tellQuery;
+    const { steps, durable, isQuery } = list;
     const isFolded = fold && (steps.length === 0 || hasAdditions(steps));
     // This step may read or change what earlier lists have added.
     if (!isFolded) pushSums();

@@ -22,7 +22,7 @@ export const OF_FOLDS = -1;
 /** Flags of a list: it is answered after the commit; its additions are in a later fold, or it has no steps. */
 export const DURABLE = 1;
 export const FOLDED = 2;
-/** The list is the text of a query that follows: what it may read is added to its rows. */
+/** The list is the text of a query that follows: what it may read is added to its rows. Its result is 0 if it reads no such table. */
 export const QUERY = 4;
 
 /** First message: opens the file. With `socket`, other processes may join there. */

@@ -9,6 +9,8 @@ import type { FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts'
 export interface Writes extends Pick<Store, 'run' | 'atomic'> {
   /** Whether something that is durable may not be in its row yet. */
   isBehind(): boolean;
+  /** Whether a query is known to read nothing of that, if only this process writes. */
+  isHarmless(query: string): boolean;
   /** Resolves when a query sees all lists that were answered. */
   before(query: string): Promise<unknown>;
   /**
@@ -140,6 +142,7 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
         thread.post(how);
       }),
     isBehind: () => isBehind,
+    isHarmless: lists.isHarmless,
     before: (query) => (refusal === undefined ? lists.before(query) : Promise.reject(refusal)),
     run: (sql, ...params) => (refusal === undefined ? lists.run({ sql, params }) : Promise.reject(refusal)),
     atomic: (steps, when = 'durable') =>
