@@ -3,24 +3,37 @@
  * to which each process has its own connection.
  */
 import { Counters, type GateEntry, type WindowTake } from '../../core/contracts/counters.ts';
-import { definePlugin, type Host, type Json, type Parts, type Peers, schema } from '../../core/plugin.ts';
-import { settings } from '../../core/sdk.ts';
-import { createMemoryCounters, type MemoryCounters } from './memory.ts';
-import { readAddress } from './valkey/address.ts';
-import { createSharedCounters } from './valkey/counters.ts';
 import {
-  CORRECT,
-  type CorrectMessage,
-  createWorkerCounters,
+  type Awaitable,
+  definePlugin,
+  type Host,
+  type Json,
+  type Parts,
+  type PeerOwner,
+  type Peers,
+  schema,
+} from '../../core/plugin.ts';
+import { settings } from '../../core/sdk.ts';
+import { createLeases, type Holders, type Leases } from './leases.ts';
+import { createMemoryCounters, type MemoryCounters } from './memory.ts';
+import {
+  COUNT,
   INSIDE,
   LEAVE,
   LOOK,
+  RECALL,
+  REFRESH,
+  REPORT,
+  type Report,
   sentAdmission,
   sentState,
   TAKE,
   type TakeMessage,
   toJson,
-} from './worker.ts';
+} from './messages.ts';
+import { readAddress } from './valkey/address.ts';
+import { createSharedCounters } from './valkey/counters.ts';
+import { createWorkerCounters } from './worker.ts';
 
 interface CountersSection {
   readonly driver: 'memory' | 'valkey';
@@ -66,17 +79,15 @@ export default definePlugin({
   create(host, { counters: { driver, url, prefix } }) {
     if (driver === 'valkey') return onServer(host, url, prefix);
     const { owner } = host.peers;
-    if (owner !== undefined) {
-      host.provide(Counters, createWorkerCounters(owner, host.clock));
-      return {};
-    }
+    if (owner !== undefined) return ofWorker(host, owner);
     const counters = memoryOf(host);
-    const guests = host.lasting<Guests>({ name: 'counters.guests', version: 1, make: () => new Map() });
-    host.provide(Counters, counters);
+    const holders = host.lasting<Holders>({ name: 'counters.holders', version: 1, make: () => new Map() });
+    const leases = createLeases({ counters, holders, peers: host.peers, clock: host.clock });
+    host.provide(Counters, leases.counters);
     let stops: readonly (() => void)[] = [];
     return {
       start() {
-        stops = [sweeping(host, counters), serveWorkers(host.peers, counters, guests)];
+        stops = [sweeping(host, counters), serveWorkers(host.peers, leases)];
       },
       stop() {
         for (const stop of stops) stop();
@@ -84,6 +95,30 @@ export default definePlugin({
     };
   },
 });
+
+function ofWorker(host: Host, owner: PeerOwner): Parts {
+  // Calls of the configuration before a reload hold amounts and places, too.
+  const counters = host.lasting({
+    name: 'counters.worker',
+    version: 1,
+    make: () => createWorkerCounters(owner, host.clock),
+  });
+  host.provide(Counters, counters);
+  return {
+    start() {
+      host.peers.on(RECALL, (names) => {
+        counters.giveBack(names as string[]);
+        return null;
+      });
+      host.peers.on(REFRESH, (name) => {
+        counters.refresh(name as string);
+        return null;
+      });
+      host.peers.on(COUNT, (gate) => counters.count(gate as string));
+    },
+    stop: () => counters.giveAllBack(),
+  };
+}
 
 function onServer(host: Host, url: string, prefix: string): Parts {
   const memory = memoryOf(host);
@@ -119,39 +154,22 @@ function sweeping(host: Host, counters: MemoryCounters): () => void {
   return host.clock.every(SWEEP_MS, () => counters.sweep());
 }
 
-/** Members of gates by the worker's epoch, then by id. */
-type Guests = Map<string, Map<string, GateEntry>>;
-
-/** Serves workers until the returned function is called. `guests` outlive a reload, as the counters do. */
-function serveWorkers(peers: Peers, counters: MemoryCounters, guests: Guests): () => void {
-  const on = <T>(topic: string, hear: (message: T, epoch: string) => Json | undefined): void =>
+/** Serves workers until the returned function is called. */
+function serveWorkers(peers: Peers, leases: Leases): () => void {
+  const { counters } = leases;
+  const on = <T>(topic: string, hear: (message: T, epoch: string) => Awaitable<Json | undefined>): void =>
     peers.on(topic, (message, epoch) => hear(message as unknown as T, epoch));
 
-  on<TakeMessage>(TAKE, ({ windows, entry }, epoch) => {
-    const admission = counters.take(windows, entry);
-    if (admission.ok && entry !== undefined) remember(epoch, entry);
-    return toJson(sentAdmission(admission));
-  });
-  on<CorrectMessage>(CORRECT, ({ atMs, by }) => {
-    for (const [window, difference] of by) counters.adjust(window, atMs, difference);
-    return undefined;
-  });
+  on<TakeMessage>(TAKE, async ({ windows, entry }, epoch) =>
+    toJson(sentAdmission(await leases.take(epoch, windows, entry))),
+  );
+  on<Report>(REPORT, (report, epoch) => toJson(leases.report(epoch, report)));
   on<GateEntry>(LEAVE, (entry, epoch) => {
-    counters.leave(entry);
-    guests.get(epoch)?.delete(entry.id);
+    leases.leave(epoch, entry);
     return undefined;
   });
-  on<WindowTake>(LOOK, (window) => toJson(sentState(counters.look(window))));
+  on<WindowTake>(LOOK, async (window) => toJson(sentState(await counters.look(window))));
   on<string>(INSIDE, (gate) => counters.inside(gate));
 
-  function remember(epoch: string, entry: GateEntry): void {
-    const ofWorker = guests.get(epoch);
-    if (ofWorker === undefined) guests.set(epoch, new Map([[entry.id, entry]]));
-    else ofWorker.set(entry.id, entry);
-  }
-
-  return peers.onLeft((epoch) => {
-    for (const entry of guests.get(epoch)?.values() ?? []) counters.leave(entry);
-    guests.delete(epoch);
-  });
+  return peers.onLeft((epoch) => leases.left(epoch));
 }

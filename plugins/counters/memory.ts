@@ -16,6 +16,22 @@ export interface MemoryCounters extends Counters {
   inside(gate: string): number;
   /** `correct` for admissions given as plain numbers: the difference of each window's cost. */
   adjust(window: string, atMs: number, by: number): void;
+  /** Counts an amount as taken at `atMs`, which is not before what was counted last, even if it exceeds the limit. */
+  put(window: string, windowMs: number, atMs: number, cost: number): void;
+  /** Adds to what is leased of a window (`leases.ts`): `take` counts it as taken, `look` does not. */
+  lease(window: string, by: number): void;
+  /** The amount that is leased of a window. */
+  leased(window: string): number;
+  /** Adds to the leased places of a gate: `take` counts them as entered, `inside` does not. */
+  leasePlaces(gate: string, by: number): void;
+  /** The number of leased places of a gate. */
+  leasedPlaces(gate: string): number;
+  /** The amount that is neither taken nor leased; below zero after a correction beyond the limit. */
+  room(window: Omit<WindowTake, 'cost'>): number;
+  /** The number of places that are neither entered nor leased. */
+  places(gate: Gate): number;
+  /** The names without whose leases a refused take would be admitted; none if it is refused anyway. */
+  blocking(takes: readonly WindowTake[], entry?: GateEntry): readonly string[];
   /** The members of each gate. */
   gates(): Iterable<readonly [gate: string, ids: ReadonlySet<string>]>;
   /** Deletes windows from which nothing was taken for their length. To be called periodically. */
@@ -47,6 +63,9 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
   // Not in the cache above: dropping a gate with members would let too many in. Empty gates are deleted, so there are never more gates than
   // exchanges.
   const gates = new Map<string, Set<string>>();
+  // Leased amounts and places by name, without zeros: as many as workers have leased.
+  const leases = new Map<string, number>();
+  const leasedPlaces = new Map<string, number>();
 
   /** Removes expired entries. */
   const prune = (window: Window, nowMs: number): void => {
@@ -62,18 +81,19 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
     }
   };
 
-  /** Milliseconds until enough of the oldest cost has expired to reduce the total by `over`. */
-  const waitMs = ({ times, costs, windowMs, first }: Window, over: number, nowMs: number): number => {
+  /** Milliseconds until enough of the oldest cost has expired to reduce the total by `over`. What is `leased` expires after all other. */
+  const waitMs = (window: Window, over: number, nowMs: number, leased = 0): number => {
+    const { times, costs, windowMs, first } = window;
     let left = over;
     for (let i = first; i < times.length; i++) {
       left -= costs[i]!;
       if (left <= 0) return times[i]! + windowMs - nowMs;
     }
-    return Infinity;
+    return left <= leased ? windowMs : Infinity;
   };
 
   /** The window of a name, without expired entries. */
-  const windowOf = ({ name, windowMs }: WindowTake, nowMs: number): Window => {
+  const windowOf = ({ name, windowMs }: Pick<WindowTake, 'name' | 'windowMs'>, nowMs: number): Window => {
     let window = windows.get(name);
     if (window === undefined) {
       window = { windowMs, times: [], costs: [], first: 0, sum: 0 };
@@ -84,9 +104,13 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
     return window;
   };
 
-  const isFull = ({ name, limit }: Gate, id: string): boolean => {
+  // A map without entries answers as fast as a comparison: only workers lease.
+  const leasedOf = (name: string): number => (leases.size === 0 ? 0 : (leases.get(name) ?? 0));
+  const placesOf = (name: string): number => (leasedPlaces.size === 0 ? 0 : (leasedPlaces.get(name) ?? 0));
+
+  const isFull = ({ name, limit }: Gate, id: string, leased = placesOf(name)): boolean => {
     const inside = gates.get(name);
-    return inside === undefined ? limit < 1 : inside.size >= limit && !inside.has(id);
+    return inside === undefined ? limit - leased < 1 : inside.size + leased >= limit && !inside.has(id);
   };
 
   const goIn = (name: string, id: string): void => {
@@ -124,7 +148,8 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       for (let i = 0; i < takes.length; i++) {
         const window = windowOf(takes[i]!, nowMs);
         takenFrom[i] = window;
-        if (refusedBy < 0 && window.sum + takes[i]!.cost > takes[i]!.limit) refusedBy = i;
+        const { name, limit, cost } = takes[i]!;
+        if (refusedBy < 0 && window.sum + leasedOf(name) + cost > limit) refusedBy = i;
       }
       if (refusedBy < 0 && entry !== undefined) {
         const full = entry.gates.findIndex((gate) => isFull(gate, entry.id));
@@ -134,14 +159,15 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       const states: WindowState[] = [];
       for (let i = 0; i < takes.length; i++) {
         const window = takenFrom[i]!;
-        const { limit, windowMs, cost } = takes[i]!;
-        const over = window.sum + cost - limit;
+        const { name, limit, windowMs, cost } = takes[i]!;
+        const leased = leasedOf(name);
+        const over = window.sum + leased + cost - limit;
         if (ok) put(window, atMs, cost);
         const newestMs = window.times.at(-1);
         states.push({
           ok: over <= 0,
-          remaining: Math.max(0, limit - window.sum),
-          retryAfterMs: over <= 0 ? 0 : waitMs(window, over, nowMs),
+          remaining: Math.max(0, limit - window.sum - leased),
+          retryAfterMs: over <= 0 ? 0 : waitMs(window, over, nowMs, leased),
           resetMs: newestMs === undefined ? 0 : newestMs + windowMs - nowMs,
         });
       }
@@ -156,6 +182,32 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
     },
 
     adjust,
+
+    put(name, windowMs, atMs, cost) {
+      put(windowOf({ name, windowMs }, Math.floor(atMs)), atMs, cost);
+    },
+
+    lease: (name, by) => change(leases, name, by),
+    leased: leasedOf,
+    leasePlaces: (name, by) => change(leasedPlaces, name, by),
+    leasedPlaces: placesOf,
+    room: (window) => window.limit - windowOf(window, Math.floor(clock.mono())).sum - leasedOf(window.name),
+    places: ({ name, limit }) => limit - (gates.get(name)?.size ?? 0) - placesOf(name),
+
+    blocking(takes, entry) {
+      const nowMs = Math.floor(clock.mono());
+      const names: string[] = [];
+      for (const take of takes) {
+        const free = take.limit - windowOf(take, nowMs).sum - take.cost;
+        if (free < 0) return [];
+        if (free < leasedOf(take.name)) names.push(take.name);
+      }
+      for (const gate of entry?.gates ?? []) {
+        if (isFull(gate, entry!.id, 0)) return [];
+        if (isFull(gate, entry!.id)) names.push(gate.name);
+      }
+      return names;
+    },
 
     leave({ id, gates: left }) {
       for (const { name } of left) {
@@ -199,6 +251,13 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       return windows.size + gates.size;
     },
   };
+}
+
+/** Adds to a number; zeros are not kept. */
+function change(numbers: Map<string, number>, name: string, by: number): void {
+  const number = (numbers.get(name) ?? 0) + by;
+  if (number === 0) numbers.delete(name);
+  else numbers.set(name, number);
 }
 
 /** Adds a cost to the newest entry, or as a new one. */

@@ -186,6 +186,11 @@ describe('two workers', workers, () => {
       const key = await create(name, limits);
       assert.deepEqual(await rush(key, 40), { served: 7, limited: 33, forbidden: 0, processes: 2 }, name);
     }
+    // Both lease parts of this limit meanwhile.
+    const busy = await create('busy', 'requests=200');
+    let admitted = 0;
+    for (let i = 0; i < 6; i++) admitted += (await rush(busy, 50)).served;
+    assert.equal(admitted, 200);
     const budget = 100;
     const key = await create('budget', `day=${budget}`);
     const { served, forbidden, processes } = await rush(key, 60);

@@ -3,16 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { aloneOf } from '../../core/cluster/peers.ts';
 import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import type { Lasting } from '../../core/plugin.ts';
-import { GatewayError, type Host, type Peers } from '../../core/plugin.ts';
-import plugin from '../../plugins/counters/index.ts';
+import { GatewayError } from '../../core/plugin.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
-import { type FakeClock, fakeClock } from '../kit/clock.ts';
+import { fakeClock } from '../kit/clock.ts';
 import { countersContract } from '../kit/counters-contract.ts';
-import { createPeers } from '../kit/peers.ts';
+import { generation, processes } from './with-counters.ts';
 
 /** A cost to be taken from a window. */
 const from = (name: string, limit: number, windowMs: number, cost = 1): readonly [WindowTake] => [
@@ -20,35 +17,6 @@ const from = (name: string, limit: number, windowMs: number, cost = 1): readonly
 ];
 /** A gate to be entered. */
 const at = (name: string, limit: number, id: string): GateEntry => ({ id, gates: [{ name, limit }] });
-
-/** The plugin in one process that keeps `lasting` over reloads. */
-async function generation(lasting: LastingStates, clock: FakeClock, peers: Peers = aloneOf('test')) {
-  let provided: Counters | undefined;
-  const host = {
-    clock,
-    peers,
-    lasting: <T>(state: Lasting<T>) => lasting.get(state),
-    provide(_service: unknown, implementation: unknown) {
-      provided = implementation as Counters;
-    },
-  } as unknown as Host;
-  const parts = await plugin.create(host, { counters: { driver: 'memory', url: '', prefix: '' } });
-  assert.ok(provided !== undefined);
-  return { parts, counters: provided };
-}
-
-/** The plugin in an owner and its workers. */
-async function processes(clock: FakeClock, count: number) {
-  const kit = createPeers(count, { clock, isOwned: true });
-  const lasting = kit.peers.map(() => new LastingStates());
-  const start = async (i: number): Promise<Counters> => {
-    const { parts, counters } = await generation(lasting[i]!, clock, kit.peers[i]!);
-    await parts.start?.();
-    return counters;
-  };
-  const counters = await Promise.all(kit.peers.map((_, i) => start(i)));
-  return { kit, counters, start };
-}
 
 countersContract('memory', (clock) => createMemoryCounters(clock));
 countersContract('a worker of an owner with memory', async (clock) => (await processes(clock, 2)).counters[1]!);
