@@ -50,7 +50,7 @@ export interface Admission {
   readonly windows: readonly WindowState[];
   /** The requested windows. */
   readonly takes: readonly WindowTake[];
-  /** When it was taken, by the clock of the counters. */
+  /** When it was taken, by the clock of the counters; 0 if a worker has taken it from its leases, which are reported later. */
   readonly atMs: number;
   /** Its cost in each window after correction; undefined before that. Only the counters change it. */
   corrected: number | undefined;
