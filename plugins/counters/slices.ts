@@ -53,7 +53,7 @@ abstract class Slice {
 
   /** More is needed before the next tick. */
   get isShort(): boolean {
-    return !this.isAsking && this.free < this.least && this.callsPerSecond >= FROM_PER_SECOND;
+    return !this.isAsking && this.want === 0 && this.free < this.least && this.callsPerSecond >= FROM_PER_SECOND;
   }
 
   /** The limit was changed: what was leased under another one is returned. Returns whether it is the same. */
@@ -98,10 +98,11 @@ abstract class Slice {
     this.want = Math.max(level - this.has, this.least);
   }
 
-  /** What was leased has come. */
-  grant(leased: number): void {
-    this.free += leased;
+  /** What was leased has come; `limit` is what was asked under. */
+  grant(leased: number, limit: number): void {
     this.isAsking = false;
+    if (limit === this.limit) this.free += leased;
+    else this.returning += leased;
   }
 
   /** The part of a report that windows and gates have alike. */

@@ -53,7 +53,8 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
   let reports = 0;
   let answered = 0;
   let isTicking = false;
-  let isReportDue = false;
+  /** Names of slices that need more in this turn. */
+  let short: string[] = [];
 
   /** Sends a request, and refuses (503) after the timeout. `late`: handles an answer that comes later. */
   function ask<T>(topic: string, message: Json, late: (answer: T) => void = () => {}): Promise<T> {
@@ -146,11 +147,11 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
   function refill(slice: WindowSlice | GateSlice | undefined): void {
     if (slice?.isShort !== true) return;
     slice.refill();
-    if (isReportDue) return;
-    isReportDue = true;
+    if (short.push(slice.name) > 1) return;
     setImmediate(() => {
-      isReportDue = false;
-      reportAll();
+      const names = short;
+      short = [];
+      reportOf(names);
     });
   }
 
@@ -206,9 +207,9 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
           const [units, room] = leased[i]!;
           if (takenAt[i]!.at === -number) takenAt[i]!.at = atMs;
           slice.room = room;
-          slice.grant(units);
+          slice.grant(units, message.windows[i]!.limit);
         }
-        for (const [i, slice] of dueGates.entries()) slice.grant(places[i]!);
+        for (const [i, slice] of dueGates.entries()) slice.grant(places[i]!, message.gates[i]!.limit);
       },
       // The owner has ended, and so does this process.
       () => {},

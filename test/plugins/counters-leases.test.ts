@@ -143,6 +143,22 @@ describe('leases of windows', () => {
     assert.equal((await counters[1]!.take([from(31)])).ok, false);
   });
 
+  it('that come after the limit was lowered are returned, too', async () => {
+    const { clock, kit, counters } = await leasing(10_000, 3);
+    kit.hold(1);
+    // Everything is used, so it asks for more.
+    for (let admission = counters[1]!.take([from(10_000)]); isHere(admission); )
+      admission = counters[1]!.take([from(10_000)]);
+    await settle();
+    const lowered = counters[1]!.take([from(100)]);
+    kit.release(1);
+    await lowered;
+    await settle();
+    assert.equal(await leases(counters[1]!, from(100)), false);
+    await ticks(clock, 1);
+    assert.equal(await leases(counters[0]!, from(10_000, 9_000)), true, 'they went back');
+  });
+
   it('outlive a reload of the worker and of the owner', async () => {
     const { counters, start } = await leasing(200, 3);
     const admission = counters[1]!.take([from(200)]);
