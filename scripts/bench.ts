@@ -35,7 +35,7 @@ say(describeMachine());
 if (!canPin)
   say('Processes are not kept on cores of their own (needs Linux, taskset and two cores): compare ratios only.');
 
-const { tools, note } = await loadTools();
+const { tools, note } = await loadTools(words.includes('--quick') ? 0.15 : 1);
 if (note !== undefined) say(note);
 
 if (words.includes('--stores')) {

@@ -61,6 +61,8 @@ export interface Sample {
 export interface LoadTools {
   /** Can measure streams and single microseconds. */
   readonly exact: boolean;
+  /** The share of the calls that warm up: 1 unless figures matter less than time. */
+  readonly warmth: number;
   /** A vendor whose streams have this many events at this interval. */
   vendor(events: number, gapMs: number): Promise<MockVendor>;
   measure(target: Target, load: Load): Promise<Sample>;
@@ -85,27 +87,28 @@ export interface MockVendor {
 const LONGEST_S = 60;
 
 /** The C programs, or the replacements and the reason. */
-export async function loadTools(): Promise<{ readonly tools: LoadTools; readonly note: string | undefined }> {
+export async function loadTools(warmth = 1): Promise<{ readonly tools: LoadTools; readonly note: string | undefined }> {
   const missing =
     process.platform !== 'linux'
       ? 'the C mock vendor and load generator run on Linux'
       : has('cc')
         ? undefined
         : 'there is no C compiler';
-  if (missing === undefined) return { tools: await compiled(), note: undefined };
+  if (missing === undefined) return { tools: await compiled(warmth), note: undefined };
   const note =
     `${missing}: a mock on node and autocannon stand in. They take more time than what they measure, so the requests per ` +
     'second are theirs as much as the server’s, and latency, streams and memory are not measured.';
-  return { tools: await standIn(), note };
+  return { tools: await standIn(warmth), note };
 }
 
-async function compiled(): Promise<LoadTools> {
+async function compiled(warmth: number): Promise<LoadTools> {
   const bin = join(FOLDER, 'bin');
   mkdirSync(bin, { recursive: true });
   for (const name of ['vendor', 'load']) await run(['cc', '-O2', '-o', join(bin, name), script(`./${name}.c`)]);
   const bodies = requestBodies();
   return {
     exact: true,
+    warmth,
     async vendor(events, gapMs) {
       const port = await freePort();
       const options = [`${port}`, `${events}`, `${gapMs * 1_000}`];
@@ -150,12 +153,13 @@ export async function polyglotVendor(events: number, gapMs: number): Promise<Moc
   return { port, process: running };
 }
 
-async function standIn(): Promise<LoadTools> {
+async function standIn(warmth: number): Promise<LoadTools> {
   const folder = await install('autocannon', { autocannon: '8.0.0' });
   const autocannon = join(folder, 'node_modules/autocannon/autocannon.js');
   const bodies = requestBodies();
   return {
     exact: false,
+    warmth,
     vendor: polyglotVendor,
     async measure(target, load) {
       // Autocannon ends at a full sample: with one per second every short load would take a second.
