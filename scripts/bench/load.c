@@ -477,8 +477,8 @@ int main(int count, char **words) {
   qsort(delays.values, delays.count, sizeof *delays.values, ascending);
   printf("{\"answered\":%zu,\"errors\":%ld,\"otherStatus\":%ld,\"unfinished\":%ld,\"late\":%ld,\"seconds\":%.3f,\"perSecond\":%.1f",
          latencies.count, errors, other_status, unfinished, all - answered, seconds, counted / seconds);
-  printf(",\"p50\":%.1f,\"p90\":%.1f,\"p99\":%.1f,\"firstByteP50\":%.1f", percentile(&latencies, 0.5), percentile(&latencies, 0.9),
-         percentile(&latencies, 0.99), percentile(&first_bytes, 0.5));
+  printf(",\"p50\":%.1f,\"p90\":%.1f,\"p99\":%.1f,\"firstByteP50\":%.1f,\"firstByteP99\":%.1f", percentile(&latencies, 0.5),
+         percentile(&latencies, 0.9), percentile(&latencies, 0.99), percentile(&first_bytes, 0.5), percentile(&first_bytes, 0.99));
   if (options.stream)
     printf(",\"events\":%ld,\"eventDelayP50\":%.1f,\"eventDelayP99\":%.1f", events, percentile(&delays, 0.5), percentile(&delays, 0.99));
   if (options.pid_count > 0 && counted > 0) {

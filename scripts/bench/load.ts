@@ -51,6 +51,7 @@ export interface Sample {
   readonly p99: number;
   readonly cpu: number | undefined;
   readonly firstByteP50: number | undefined;
+  readonly firstByteP99: number | undefined;
   readonly cpuPerEvent: number | undefined;
   readonly eventDelayP99: number | undefined;
   readonly memoryBefore: number | undefined;
@@ -196,6 +197,7 @@ async function standIn(warmth: number): Promise<LoadTools> {
         p99: result.latency.p99 * 1_000,
         cpu: before === undefined || after === undefined ? undefined : (after - before) / answered,
         firstByteP50: undefined,
+        firstByteP99: undefined,
         cpuPerEvent: undefined,
         eventDelayP99: undefined,
         memoryBefore: undefined,

@@ -11,6 +11,7 @@ import { askOf, BYTES, type Pair, TRANSLATED } from './pairs.ts';
 import { inTurns, type Rounds, type Who } from './rounds.ts';
 import { measureStarts, type Starts } from './starts.ts';
 import { measureStorage, type Storage } from './storage.ts';
+import { measurePostgres, type StoreCase } from './stores.ts';
 import { everyStyle, oneModel, prepareTurnpike } from './turnpike.ts';
 import type { Server, Target, Variant } from './variants.ts';
 import { CONNECTIONS, warmUp } from './warm.ts';
@@ -79,6 +80,8 @@ export interface Measured {
   readonly manyStreams: Rounds | undefined;
   /** 32 streams that start at the same time. */
   readonly fewStreams: Rounds | undefined;
+  /** 64 streams of two seconds that end together and are started again: each start is a cold call in a burst. */
+  readonly restarted: Rounds | undefined;
   /** Whole answers and 200 streams again, by kind of translation, all on one Turnpike. */
   readonly translated: Translated | undefined;
   /** Many slow streams, on a new server. */
@@ -89,6 +92,8 @@ export interface Measured {
   readonly growth: Growth | undefined;
   readonly storage: Storage | undefined;
   readonly workers: Rounds<Workers> | undefined;
+  /** One gateway on SQLite and one on PostgreSQL, if its programs are installed. */
+  readonly postgres: Rounds<StoreCase> | undefined;
   /** Memory of a new server after many calls, MB. */
   readonly usedMb: number | undefined;
 }
@@ -108,6 +113,7 @@ const OF_FULL_PACE = { 1: 0.25, 8: 0.6 } as const;
 const EVENTS = 60;
 const GAP_MS = 10;
 const HELD_EVENTS = 6;
+const RESTARTED = { streams: 64, events: 100, gapMs: 20 } as const;
 /** Descriptors of a server that are not streams. */
 const OTHER_FILES = 200;
 
@@ -178,6 +184,15 @@ export async function measureAll(
   if (heldStreams < scale.heldStreams) {
     say(`only ${heldStreams} streams are held: each takes two descriptors, and ulimit -n is ${descriptors()}`);
   }
+  const nearest = variants.filter(({ name }) => name === 'bare' || name === 'floor' || name === 'turnpike');
+  const restarted = tools.exact
+    ? await measureRestarted(
+        nearest.filter(({ name }) => proxies.includes(name)),
+        tools,
+        scale.rounds,
+        say,
+      )
+    : undefined;
   const translated = tools.exact ? await measureTranslated(tools, scale, say) : undefined;
   const holders = variants.filter(({ name }) => proxies.includes(name));
   const held = tools.exact ? await measureHeld(holders, tools, heldStreams, scale.heldGapMs, say) : undefined;
@@ -190,6 +205,7 @@ export async function measureAll(
     calm,
     manyStreams,
     fewStreams,
+    restarted,
     translated,
     held,
     heldStreams,
@@ -198,6 +214,7 @@ export async function measureAll(
     growth: alone?.growth,
     storage: alone?.storage,
     workers: alone?.workers,
+    postgres: alone?.postgres,
     usedMb: alone?.usedMb,
   };
 }
@@ -207,7 +224,7 @@ async function measureAlone(
   tools: LoadTools,
   scale: Scale,
   say: (sentence: string) => void,
-): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers' | 'usedMb'>> {
+): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers' | 'postgres' | 'usedMb'>> {
   say('requests with an image of 10 MB');
   const blocks = await measureBlocks(tools, scale.images);
   const { keys, models, rows } = scale.growth;
@@ -217,10 +234,13 @@ async function measureAlone(
   const storage = await measureStorage(tools, scale.storedCalls);
   const workers = await measureWorkers(tools, scale.brief);
   say(workers === undefined ? 'this Turnpike knows no `listen.workers`: they are not measured' : 'two workers');
+  say('SQLite and PostgreSQL');
+  const postgres = await measurePostgres(tools, scale.brief);
+  if (postgres === undefined) say('PostgreSQL is not installed: it is not compared');
   const usedCalls = Math.min(USED_CALLS, scale.storedCalls);
   say(`memory after ${count(usedCalls)} calls`);
   const usedMb = await measureUsed(tools, usedCalls);
-  return { blocks, growth, storage, workers, usedMb };
+  return { blocks, growth, storage, workers, postgres, usedMb };
 }
 
 /** The memory of a server that has answered so many calls, in MB. */
@@ -252,6 +272,35 @@ function manyStreamsLoad({ seconds }: Scale): Load {
 async function warmUpAll(target: Target, tools: LoadTools): Promise<number> {
   if (tools.exact) await tools.measure(target, { stream: true, connections: 100, requests: 200 });
   return warmUp(target, tools);
+}
+
+/** Each stream is followed by another one on its connection. */
+async function measureRestarted(
+  variants: readonly Variant[],
+  tools: LoadTools,
+  rounds: number,
+  say: (sentence: string) => void,
+): Promise<Rounds> {
+  const { streams, events, gapMs } = RESTARTED;
+  say(`${streams} streams that are restarted as they end`);
+  const vendor = await tools.vendor(events, gapMs);
+  const servers = new Map<Who, Server>();
+  for (const variant of variants) {
+    const server = await variant.start(vendor.port);
+    servers.set(variant.name, server);
+    await warmUp(server, tools);
+  }
+  const measured = await inTurns([...servers.keys()], rounds, (who) =>
+    tools.measure(servers.get(who)!, {
+      stream: true,
+      connections: streams,
+      requests: 4 * streams,
+      warm: streams,
+    }),
+  );
+  for (const { process } of servers.values()) await process.stop();
+  await vendor.process.stop();
+  return measured;
 }
 
 /** Vendor, server and load are the same for all, so that only the translation differs. */

@@ -3,7 +3,18 @@ import { muchOf } from './growth.ts';
 import type { Measured } from './measurements.ts';
 import type { Outage } from './outages.ts';
 import { BYTES } from './pairs.ts';
-import { cpu, cpuPerEvent, eventDelay, failed, firstByte, p50, p99, perSecond, perStream } from './picks.ts';
+import {
+  cpu,
+  cpuPerEvent,
+  eventDelay,
+  failed,
+  firstByte,
+  lastFirstByte,
+  p50,
+  p99,
+  perSecond,
+  perStream,
+} from './picks.ts';
 import { added, addedRatio, type Rounds, ratio, typical, type Who } from './rounds.ts';
 import type { StoreCase, StoreSample } from './stores.ts';
 import { type Recorded, type Target, timesWorse } from './targets.ts';
@@ -15,7 +26,7 @@ export function report(
   targets: readonly Target[],
   recorded: Recorded,
 ): string {
-  const { whole, few, calm, manyStreams, fewStreams, translated, held, heldStreams } = measured;
+  const { whole, few, calm, manyStreams, fewStreams, restarted, translated, held, heldStreams } = measured;
   const rows = (rounds: Rounds, cells: (who: Who) => readonly string[]) =>
     [...rounds.keys()].map((who) => [titles.get(who) ?? who, ...cells(who)]);
   const parts = [
@@ -106,6 +117,22 @@ export function report(
       ),
     );
   }
+  if (restarted !== undefined) {
+    parts.push(
+      heading('64 streams of 100 events, one each 20 ms, restarted as they end; the server on one core'),
+      table(
+        ['', 'first byte p50 µs', '× bare', 'p99 µs', '× bare', 'CPU µs/event', 'failed'],
+        rows(restarted, (who) => [
+          number(typical(restarted, who, firstByte)),
+          number(ratio(restarted, who, 'bare', firstByte), 2),
+          number(typical(restarted, who, lastFirstByte)),
+          number(ratio(restarted, who, 'bare', lastFirstByte), 2),
+          number(typical(restarted, who, cpuPerEvent), 1),
+          number(typical(restarted, who, failed)),
+        ]),
+      ),
+    );
+  }
   if (translated !== undefined) {
     const { whole: answers, streams } = translated;
     parts.push(
@@ -143,7 +170,7 @@ export function report(
 }
 
 /** Measured for Turnpike only. */
-function aloneTables({ starts, blocks, growth, storage, workers, usedMb }: Measured): readonly string[] {
+function aloneTables({ starts, blocks, growth, storage, workers, postgres, usedMb }: Measured): readonly string[] {
   const parts: string[] = [];
   if (starts !== undefined) {
     const { readyS, idleMb } = starts;
@@ -187,6 +214,23 @@ function aloneTables({ starts, blocks, growth, storage, workers, usedMb }: Measu
   if (storage !== undefined) {
     const { bytesPerCall, calls } = storage;
     parts.push(heading('Storage'), `${number(bytesPerCall)} bytes per call, over ${number(calls)} mixed calls.`);
+  }
+  if (postgres !== undefined) {
+    parts.push(
+      heading(
+        'One gateway on each store, 64 connections, on two cores, which it shares with the load and the database',
+      ),
+      table(
+        ['', 'CPU µs/request', '× SQLite', 'requests/s', 'failed'],
+        [...postgres.keys()].map((which) => [
+          which === 'sqlite' ? 'SQLite' : 'PostgreSQL',
+          number(typical(postgres, which, cpu), 1),
+          number(ratio(postgres, which, 'sqlite', cpu), 2),
+          number(typical(postgres, which, perSecond)),
+          number(typical(postgres, which, failed)),
+        ]),
+      ),
+    );
   }
   if (workers !== undefined) {
     parts.push(

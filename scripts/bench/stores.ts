@@ -5,7 +5,7 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askControl, controlPath } from '../../core/control.ts';
-import { type PostgresServer, startPostgres } from '../../test/kit/postgres.ts';
+import { binaries, type PostgresServer, startPostgres } from '../../test/kit/postgres.ts';
 import type { LoadTools, Sample } from './load.ts';
 import { CORE, familyOf } from './machine.ts';
 import { inTurns, median, type Rounds } from './rounds.ts';
@@ -73,6 +73,41 @@ export async function measureStores(
       measureFleet(tools, fleets.get(which)!, postgres, Math.round(pace.get(which)! * seconds)),
     );
     for (const { servers } of fleets.values()) for (const server of servers) await server.process.stop();
+    return measured;
+  } finally {
+    process.off('exit', remove);
+    remove();
+    await vendor.process.stop();
+  }
+}
+
+/** The same calls of one gateway on SQLite and of one on PostgreSQL, over 64 connections. Undefined if its programs are not installed. */
+export async function measurePostgres(
+  tools: LoadTools,
+  { rounds, seconds }: StoreRounds,
+): Promise<Rounds<StoreCase> | undefined> {
+  if (binaries() === undefined) return undefined;
+  const vendor = await tools.vendor(1, 0);
+  const postgres = await startPostgres();
+  const remove = (): void => postgres.remove();
+  process.once('exit', remove);
+  try {
+    const servers = new Map<StoreCase, Server>();
+    const pace = new Map<StoreCase, number>();
+    for (const which of ['sqlite', 1] as const) {
+      const [server] = (await startFleet(which, vendor.port, postgres)).servers;
+      servers.set(which, server!);
+      pace.set(which, await warmUp(server!, tools));
+    }
+    const measured = await inTurns([...servers.keys()], rounds, (which) =>
+      tools.measure(servers.get(which)!, {
+        stream: false,
+        connections: CONNECTIONS,
+        requests: Math.round(pace.get(which)! * seconds),
+        warm: CONNECTIONS,
+      }),
+    );
+    for (const server of servers.values()) await server.process.stop();
     return measured;
   } finally {
     process.off('exit', remove);

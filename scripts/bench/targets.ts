@@ -4,7 +4,7 @@ import { script } from './folder.ts';
 import { GROWN, muchOf } from './growth.ts';
 import type { Measured } from './measurements.ts';
 import { BYTES, TRANSLATED } from './pairs.ts';
-import { cpu, cpuPerEvent, firstByte, p50, perSecond, perStream } from './picks.ts';
+import { cpu, cpuPerEvent, firstByte, lastFirstByte, p50, perSecond, perStream } from './picks.ts';
 import { addedRatio, type Rounds, ratio, typical } from './rounds.ts';
 
 /** A ratio or a size, and its limit. */
@@ -25,8 +25,16 @@ export type Recorded = Readonly<Record<string, number>>;
 const NONE: Rounds = new Map();
 
 export function targetsOf(measured: Measured): readonly Target[] {
-  const { whole, calm = NONE, manyStreams = NONE, fewStreams = NONE, translated, held = NONE } = measured;
-  const { few, starts, blocks, growth, storage, workers, usedMb } = measured;
+  const {
+    whole,
+    calm = NONE,
+    manyStreams = NONE,
+    fewStreams = NONE,
+    restarted = NONE,
+    translated,
+    held = NONE,
+  } = measured;
+  const { few, starts, blocks, growth, storage, workers, postgres, usedMb } = measured;
   const less = (name: string, what: string, value: number | undefined, must: number, goal: number): Target => ({
     name,
     what,
@@ -74,6 +82,14 @@ export function targetsOf(measured: Measured): readonly Target[] {
       0.9,
       0.7,
     ),
+    less(
+      'restarted-p50',
+      'first byte of 64 streams that are restarted as they end, p50, × bare',
+      ratio(restarted, 'turnpike', 'bare', firstByte),
+      1.8,
+      1.2,
+    ),
+    less('restarted-p99', 'the same, p99, × bare', ratio(restarted, 'turnpike', 'bare', lastFirstByte), 2, 1.3),
     less('event', 'CPU per stream event, × bare', ratio(manyStreams, 'turnpike', 'bare', cpuPerEvent), 0.8, 0.63),
     less('held', 'memory per held stream, KiB', typical(held, 'turnpike', perStream), 34, 28),
     less('idle', 'idle memory, MB', starts?.idleMb, 110, 90),
@@ -124,6 +140,13 @@ export function targetsOf(measured: Measured): readonly Target[] {
       goal: 1.95,
       better: 'more',
     },
+    less(
+      'postgres',
+      'CPU of the gateway per call, PostgreSQL / SQLite',
+      postgres && ratio(postgres, 1, 'sqlite', cpu),
+      1.1,
+      1.05,
+    ),
     less('used', 'memory after 100,000 calls at 64 connections, MB', usedMb, 130, 100),
   ];
 }

@@ -131,6 +131,16 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
     return statement().run(...amounts.map(boundValue), ...params).changes > 0;
   }
 
+  /** The same for amounts of the running transaction. False also if the statement cannot run any more. */
+  function addStaged(target: Target): boolean {
+    try {
+      return addTo(target, target.staged!) || !target.isRequired;
+    } catch (error) {
+      if (!db.inTransaction || isStorageError(wireError(error).code)) throw error;
+      return false;
+    }
+  }
+
   /** The same for amounts that are durable: nobody can be refused any more. */
   function addDurable(target: Target, amounts: Amounts): void {
     tell(target.text, () => addTo(target, amounts) || !target.isRequired);
@@ -138,7 +148,7 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
 
   /** Adds everything, in the running transaction. False: what a list of this transaction has added cannot be added. */
   function addAll(): boolean {
-    for (const target of staged) if (!addTo(target, target.staged!) && target.isRequired) return false;
+    if (!staged.every((target) => addStaged(target))) return false;
     unstage();
     if (hasAddedAll || !isBehind()) return true;
     for (let i = firstDue; i < due.length; i++) addDurable(due[i]!.target, due[i]!.amounts);
