@@ -106,7 +106,9 @@ function ofWorker(host: Host, owner: PeerOwner): Parts {
   host.provide(Counters, counters);
   return {
     start() {
-      host.peers.on(RECALL, (names) => {
+      host.peers.on(RECALL, async (names) => {
+        // What was leased by an answer that came with this message is there only after it.
+        await new Promise<void>((resolve) => setImmediate(resolve));
         counters.giveBack(names as string[]);
         return null;
       });

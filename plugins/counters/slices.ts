@@ -11,6 +11,8 @@ const FROM_PER_SECOND = 4;
 const LEAST_CALLS = 4;
 /** After this many ticks without a call, everything is returned. */
 const IDLE_TICKS = 5;
+/** For so many ticks after a recall, nothing is leased. */
+const RECALLED_TICKS = 5;
 
 /** The demand for one window or gate. */
 abstract class Slice {
@@ -24,6 +26,11 @@ abstract class Slice {
   least = 0;
   /** A report that wants something is not yet answered. */
   protected isAsking = false;
+  /** Nothing was leased to it: it does not ask again before the next tick. */
+  protected isDenied = false;
+  /** It was recalled lately: what becomes free is returned at once, because others wait for it. */
+  isRecalled = false;
+  #recalledTicks = 0;
   /** What is to be returned with the next report. */
   protected returning = 0;
   /** Calls since the last tick, and a moving average per second. */
@@ -53,7 +60,8 @@ abstract class Slice {
 
   /** More is needed before the next tick. */
   get isShort(): boolean {
-    return !this.isAsking && this.want === 0 && this.free < this.least && this.callsPerSecond >= FROM_PER_SECOND;
+    const isWaiting = this.isAsking || this.isDenied || this.isRecalled || this.want > 0;
+    return !isWaiting && this.free < this.least && this.callsPerSecond >= FROM_PER_SECOND;
   }
 
   /** The limit was changed: what was leased under another one is returned. Returns whether it is the same. */
@@ -71,8 +79,18 @@ abstract class Slice {
     this.free = 0;
   }
 
+  /** The same, and for a while what becomes free. */
+  recall(): void {
+    this.isRecalled = true;
+    this.#recalledTicks = RECALLED_TICKS;
+    this.giveBack();
+  }
+
   /** Leases or returns according to the demand since the last tick. */
   tick(): void {
+    this.isDenied = false;
+    if (this.#recalledTicks > 0) this.#recalledTicks--;
+    else this.isRecalled = false;
     this.#idleTicks = this.calls === 0 ? this.#idleTicks + 1 : 0;
     this.callsPerSecond = (this.callsPerSecond + this.calls * TICKS_PER_SECOND) / 2;
     const level = this.level();
@@ -94,14 +112,15 @@ abstract class Slice {
   }
 
   protected need(level: number): void {
-    if (this.isAsking || this.callsPerSecond < FROM_PER_SECOND) return;
+    if (this.isAsking || this.isRecalled || this.callsPerSecond < FROM_PER_SECOND) return;
     this.want = Math.max(level - this.has, this.least);
   }
 
-  /** What was leased has come; `limit` is what was asked under. */
+  /** What was leased has come; `limit` is what was asked under. Of what was asked for before a recall, nothing is kept. */
   grant(leased: number, limit: number): void {
     this.isAsking = false;
-    if (limit === this.limit) this.free += leased;
+    this.isDenied = leased === 0;
+    if (limit === this.limit && !this.isRecalled) this.free += leased;
     else this.returning += leased;
   }
 

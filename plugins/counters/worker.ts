@@ -53,8 +53,8 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
   let reports = 0;
   let answered = 0;
   let isTicking = false;
-  /** Names of slices that need more in this turn. */
-  let short: string[] = [];
+  /** What is reported at the end of this turn. */
+  let soon: string[] = [];
 
   /** Sends a request, and refuses (503) after the timeout. `late`: handles an answer that comes later. */
   function ask<T>(topic: string, message: Json, late: (answer: T) => void = () => {}): Promise<T> {
@@ -147,12 +147,26 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
   function refill(slice: WindowSlice | GateSlice | undefined): void {
     if (slice?.isShort !== true) return;
     slice.refill();
-    if (short.push(slice.name) > 1) return;
-    setImmediate(() => {
-      const names = short;
-      short = [];
-      reportOf(names);
-    });
+    reportSoon(slice.name);
+  }
+
+  /** Others wait for what has become free. */
+  function returnRecalled(slice: WindowSlice | GateSlice | undefined): void {
+    if (slice?.isRecalled !== true) return;
+    slice.giveBack();
+    if (slice.isDue) reportSoon(slice.name);
+  }
+
+  /** All names of one turn of the event loop are in one report. */
+  function reportSoon(name: string): void {
+    if (soon.push(name) > 1) return;
+    setImmediate(reportNow);
+  }
+
+  function reportNow(): void {
+    const names = [...new Set(soon)];
+    soon = [];
+    reportOf(names);
   }
 
   function keepTicking(): void {
@@ -210,6 +224,8 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
           slice.grant(units, message.windows[i]!.limit);
         }
         for (const [i, slice] of dueGates.entries()) slice.grant(places[i]!, message.gates[i]!.limit);
+        for (const slice of dueWindows) returnRecalled(slice);
+        for (const slice of dueGates) returnRecalled(slice);
       },
       // The owner has ended, and so does this process.
       () => {},
@@ -229,7 +245,9 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
     const differences = corrections.get(window) ?? new Map<TakenAt | number, number>();
     differences.set(taken, (differences.get(taken) ?? 0) + by);
     corrections.set(window, differences);
-    keepTicking();
+    // Others may wait for what is given back.
+    if (by < 0) reportSoon(window);
+    else keepTicking();
   }
 
   const counters: WorkerCounters = {
@@ -252,13 +270,17 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
         } else {
           slice.used += by;
           slice.free -= by;
+          returnRecalled(slice);
         }
       }
       admission.corrected = cost;
     },
 
     leave(entry) {
-      for (let i = 0; i < entry.gates.length; i++) gates.get(entry.gates[i]!.name)?.leave(entry.id);
+      for (let i = 0; i < entry.gates.length; i++) {
+        const slice = gates.get(entry.gates[i]!.name);
+        if (slice?.leave(entry.id) === true) returnRecalled(slice);
+      }
       if (entered.delete(entry.id)) owner.tell(LEAVE, toJson(entry));
     },
 
@@ -271,8 +293,8 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
 
     giveBack(names) {
       for (const name of names) {
-        windows.get(name)?.giveBack();
-        gates.get(name)?.giveBack();
+        windows.get(name)?.recall();
+        gates.get(name)?.recall();
       }
       reportOf(names);
     },
@@ -295,7 +317,8 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): WorkerCoun
       counters.correct(admission, 0);
       if (admission.ok && entry !== undefined) owner.tell(LEAVE, toJson(entry));
     };
-    // Corrections come before it.
+    // Corrections and what is returned come before it.
+    reportNow();
     if (corrections.size > 0) reportOf(takes.map(({ name }) => name));
     const sent = await ask(TAKE, toJson({ windows: takes, ...(entry !== undefined && { entry }) }), giveBack);
     const admission = admissionOf(sent, takes);

@@ -10,6 +10,7 @@ import { createBatches, createSender } from '../../plugins/stores/sqlite/batch.t
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { openWriter } from '../../plugins/stores/sqlite/connection.ts';
 import { createLists } from '../../plugins/stores/sqlite/lists.ts';
+import { HOLD, RELEASE } from '../../plugins/stores/sqlite/wire.ts';
 import fc from '../kit/fast-check.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-additions-'));
@@ -140,7 +141,7 @@ const step = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       kind: fc.constant('query' as const),
-      text: fc.constantFrom('', 'SELECT * FROM tally', 'SELECT n FROM "tallied"'),
+      text: fc.constantFrom(HOLD, 'SELECT * FROM tally', 'SELECT n FROM "tallied"'),
     }),
   },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('turn' as const) }) },
@@ -196,6 +197,7 @@ describe('additions that are made later', () => {
             case 'query':
               await subject.lists.before(each.text);
               assert.deepEqual(subject.rows(), sorted(model));
+              if (each.text === HOLD) await subject.lists.before(RELEASE);
               break;
             case 'turn':
               subject.turn();
@@ -249,6 +251,35 @@ describe('additions that are made later', () => {
     subject.db.close();
   });
 
+  it('are made with their list while a snapshot begins, and later again', async () => {
+    const subject = new Subject();
+    let lines = 0;
+    const add = (): Promise<unknown> => subject.lists.atomic([line(lines++), subject.add(0, 1, 1)], true);
+    await add();
+    await subject.lists.before(HOLD);
+    for (let i = 0; i < 3; i++) await add();
+    assert.deepEqual(subject.rows().get('row 0'), [4n, 4n]);
+    await subject.lists.before(RELEASE);
+    await add();
+    assert.deepEqual(subject.rows().get('row 0'), [4n, 4n]);
+    subject.crash();
+    assert.deepEqual(subject.rows().get('row 0'), [5n, 5n]);
+    subject.db.close();
+  });
+
+  it('are integers, and of a row that was made by a list that failed there are none', async () => {
+    const subject = new Subject();
+    await assert.rejects(subject.lists.atomic([line(1), subject.add(0, 0.5, 1)], true), /0.5 cannot be added/);
+    const sum: Sum = { sql: 'UPDATE tally SET n = n + ? WHERE id = ?', params: ['made'], must: 'gone' };
+    const make = { sql: "INSERT INTO tally (id, n, m) VALUES ('made', 0, 0)" };
+    subject.isFull = true;
+    const both = [subject.lists.run(make), subject.lists.atomic([{ to: sum, adds: [1] }], true)];
+    assert.ok((await Promise.allSettled(both)).every(({ status }) => status === 'rejected'));
+    subject.isFull = false;
+    assert.equal(await subject.lists.atomic([{ to: sum, adds: [1] }], true), 'gone');
+    subject.db.close();
+  });
+
   it('refuse a list whose fence was taken away', async () => {
     const subject = new Subject();
     await subject.lists.run({ sql: "INSERT INTO tally (id, n, m) VALUES ('fence', 0, 0)" });
@@ -259,7 +290,7 @@ describe('additions that are made later', () => {
     assert.deepEqual([await pass(), await pass()], [undefined, undefined]);
     await subject.lists.run({ sql: "DELETE FROM tally WHERE id = 'fence'" });
     assert.equal(await pass(), 'lost');
-    await subject.lists.before('');
+    await subject.lists.before('SELECT * FROM tally');
     assert.deepEqual(subject.rows().get('row 0'), [2n, 2n]);
     subject.db.close();
   });

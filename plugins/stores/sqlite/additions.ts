@@ -1,6 +1,6 @@
 /**
  * Additions that are durable before they are in their rows. A commit keeps the added-up amounts of its lists as one row of `store_addition`, instead
- * of writing every page of the sums they belong to; once a second the amounts of all commits are added to their rows. Before anything reads or changes
+ * of writing every page of the sums they belong to; every few seconds the amounts of all commits are added to their rows. Before anything reads or changes
  * these rows, all of them are added; after a crash, when the file is opened.
  */
 import type Database from 'better-sqlite3';
@@ -12,6 +12,10 @@ import { isStorageError, wireError } from './wire.ts';
 /** Rows that a commit adds to in passing: a part of those that were due, so that no commit takes long. */
 const FEWEST_IN_PASSING = 16;
 const PARTS = 64;
+/** More rows than these do not wait for a turn: all of them may have to be added at once. */
+const MANY = 4_000;
+/** How long it takes at most to begin a snapshot. */
+const LONGEST_HOLD_MS = 60_000;
 
 type Amounts = (bigint | number)[];
 type Statement = Database.Statement<unknown[]>;
@@ -54,7 +58,7 @@ export function createTarget(
 ): Target {
   return {
     text,
-    table: /^\s*(?:UPDATE|INSERT\s+INTO)\s+(\w+)/i.exec(text)?.[1]?.toLowerCase(),
+    table: /^\s*(?:UPDATE(?!\s+OR\s)|INSERT\s+INTO)\s+([a-z_]\w*)(?=[\s(])/i.exec(text)?.[1]?.toLowerCase(),
     statement,
     params: params.map(boundValue),
     isRequired,
@@ -118,11 +122,17 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
 
   /** What was before the running transaction, and what it has done, in case it is rolled back. */
   let before: Generation & { readonly known: number } = { ...current, known: 0 };
+  let found: Target[] = [];
   let described: { readonly target: Target; readonly generation: number; readonly number: number }[] = [];
   let hasAddedAll = false;
   let addedUntil = 0;
   /** The number of lists without additions. */
   let otherLists = 0;
+  /** Snapshots that begin, and until when at most: a process may end before it releases. */
+  let holds = 0;
+  let newHolds = 0;
+  let heldUntilMs = 0;
+  const isHeld = (): boolean => newHolds > 0 || (holds > 0 && performance.now() < heldUntilMs);
   /** The tables of all targets. */
   const tables = new Set<string | undefined>();
 
@@ -143,7 +153,7 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
 
   /** The same for amounts that are durable: nobody can be refused any more. */
   function addDurable(target: Target, amounts: Amounts): void {
-    tell(target.text, () => addTo(target, amounts) || !target.isRequired);
+    tell(target.text, [...amounts, ...target.params], () => addTo(target, amounts) || !target.isRequired);
   }
 
   /** Adds everything, in the running transaction. False: what a list of this transaction has added cannot be added. */
@@ -207,9 +217,9 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
     `SELECT name, sql FROM sqlite_schema WHERE type = 'view'`,
   );
 
-  /** Whether a query may read a table that amounts are added to; an empty text reads all. */
+  /** Whether a query may read a table that amounts are added to. */
   function mayRead(query: string): boolean {
-    if (query === '' || tables.has(undefined)) return true;
+    if (tables.has(undefined)) return true;
     const words = new Set<string>();
     const read = (text: string): void => {
       for (const [word] of text.matchAll(/\w+/g)) words.add(word.toLowerCase());
@@ -236,14 +246,17 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
     /** A transaction has begun. */
     begin(): void {
       before = { ...current, known: current.texts.size };
+      found = [];
       described = [];
       hasAddedAll = false;
       addedUntil = firstDue;
+      newHolds = 0;
     },
     /** Adds amounts with the running transaction. False: a required row does not exist. */
     add(target: Target, amounts: Amounts): boolean {
       if (!target.isFound || (target.isFence && target.foundAt !== otherLists)) {
         if (!addTo(target, amounts) && target.isRequired) return false;
+        if (!target.isFound) found.push(target);
         target.isFound = true;
         target.foundAt = otherLists;
         return true;
@@ -268,12 +281,23 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
       tables.add(table);
     },
     addAll,
-    /** The running transaction is complete, and will be committed. */
-    complete(): void {
+    /** The running transaction is complete, and will be committed. False: see `addAll`. */
+    complete(): boolean {
+      if (isHeld()) return addAll();
       addInPassing();
       keepStaged();
+      return true;
+    },
+    /** If the running transaction is committed, everything is added with its list until it is released: a snapshot begins, which must see whole lists. */
+    hold(): void {
+      newHolds++;
+    },
+    release(): void {
+      newHolds--;
     },
     committed(): void {
+      if (newHolds > 0) heldUntilMs = performance.now() + LONGEST_HOLD_MS;
+      holds = Math.max(0, holds + newHolds);
       if (hasAddedAll) {
         for (const target of waiting) target.waiting = undefined;
         waiting = [];
@@ -300,6 +324,9 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
       const { number, texts, targets, known } = before;
       for (const [text, at] of texts) if (at >= known) texts.delete(text);
       current = { number, texts, targets };
+      // Their rows may have been made by the same transaction.
+      for (const target of found) target.isFound = false;
+      found = [];
       for (const { target, generation, number } of described) {
         target.generation = generation;
         target.number = number;
@@ -308,7 +335,9 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
     },
     /** Whether amounts are not in their rows yet. */
     isBehind,
-    /** To be called every second. True: nothing was written in the meantime, so that a transaction has to add what is due (`addAll`). */
+    /** Whether a turn should come early. */
+    isFull: (): boolean => waiting.length >= MANY && firstDue === due.length,
+    /** To be called every few seconds. True: nothing was written in the meantime, so that a transaction has to add what is due (`addAll`). */
     turn(): boolean {
       if (firstDue < due.length) return true;
       due = waiting.map((target) => ({ target, amounts: target.waiting!, number: target.number }));
@@ -336,16 +365,18 @@ function newGeneration(number: number): Generation {
 export type Additions = ReturnType<typeof createAdditions>;
 
 /** Adds durable amounts: tells if that fails, unless the file is the reason. */
-type Tell = (text: string, add: () => boolean) => void;
+type Tell = (text: string, values: readonly (Value | undefined)[], add: () => boolean) => void;
 
 function telling(db: Database.Database, unadded: Unadded): Tell {
-  return (text, add) => {
+  return (text, values, add) => {
+    // With its values, so that it can be added by hand.
+    const statement = `${text} -- ${values.map(String).join(', ')}`;
     try {
-      if (!add()) unadded(text, 'there is no such row');
+      if (!add()) unadded(statement, 'there is no such row');
     } catch (error) {
       const { message, code } = wireError(error);
       if (!db.inTransaction || isStorageError(code)) throw error;
-      unadded(text, message);
+      unadded(statement, message);
     }
   };
 }
@@ -377,7 +408,7 @@ function recover(db: Database.Database, tell: Tell): void {
       const [at, isRequired, ...params] = targets[number]!;
       const text = texts[at]!;
       const values = [...amounts, ...params.map(unkept)].map(boundValue);
-      tell(text, () => db.prepare<unknown[]>(text).run(...values).changes > 0 || isRequired === 0);
+      tell(text, values, () => db.prepare<unknown[]>(text).run(...values).changes > 0 || isRequired === 0);
     }
   }
   db.exec(`DELETE FROM store_addition`);

@@ -4,7 +4,7 @@ import type { Value } from '../../../core/plugin.ts';
 import { createAdditions, createTarget, type Target } from './additions.ts';
 import { boundValue } from './values.ts';
 import type { Answers, Batch, FromWriter, StepError } from './wire.ts';
-import { DURABLE, FOLDED, isLastingError, isStorageError, OF_FOLDS, QUERY, wireError } from './wire.ts';
+import { DURABLE, FOLDED, HOLD, isLastingError, isStorageError, OF_FOLDS, QUERY, RELEASE, wireError } from './wire.ts';
 
 /**
  * How long a failed commit is remembered. On a nearly full disk the next commit may succeed and the one after it fail, so lists that are
@@ -177,17 +177,17 @@ export function createBatches(
       const end = lists[at + 1] as number;
       const flags = lists[at + 2] as number;
       const isFolded = number === OF_FOLDS || (flags & FOLDED) !== 0;
-      let result: number | StepError;
       let undone = false;
       const isQuery = (flags & QUERY) !== 0;
-      const isRead = isQuery && additions.mayRead(lists[at + 3] as string);
       // It may read or change what was added to.
+      const isRead = isQuery && willRead(lists[at + 3] as string);
+      let result: number | StepError = Number(isRead);
       const isReady = isQuery ? !isRead || additions.addAll() : isFolded || additions.addBefore();
       if (!isReady) return 'unfold';
       if (guarded) savepoint.run();
       try {
         if (number === OF_FOLDS) result = addUp(from, lists, at + 3, end) ? 0 : -1;
-        else result = isQuery ? Number(isRead) : runList(from, lists, at + 3, end);
+        else if (!isQuery) result = runList(from, lists, at + 3, end);
         // If the first step changed nothing, there is nothing to roll back.
         undone = result < (isFolded ? 0 : -1);
       } catch (error) {
@@ -204,6 +204,13 @@ export function createBatches(
       at = end;
     }
     return { ran, durable };
+  }
+
+  /** Whether a query may read what is added, or a snapshot that begins. */
+  function willRead(query: string): boolean {
+    if (query === HOLD) additions.hold();
+    if (query === RELEASE) additions.release();
+    return query === HOLD || (query !== RELEASE && additions.mayRead(query));
   }
 
   /** The same for every batch; the first one that cannot run decides how it is repeated. Without batches, everything is added to its row. */
@@ -246,6 +253,12 @@ export function createBatches(
     additions.rolledBack();
   }
 
+  function again(sent: readonly Sent[]): void {
+    if (sent.length === 1) sent[0]!.from.post({ kind: 'again' });
+    // Each batch then runs alone, which shows the one that failed.
+    else for (const each of sent) transact([each]);
+  }
+
   function transact(sent: readonly Sent[]): void {
     if (broken !== undefined) {
       fail(sent, broken);
@@ -262,16 +275,18 @@ export function createBatches(
       }
       if (typeof outcomes === 'string') {
         undoAll();
-        if (sent.length === 1) sent[0]!.from.post({ kind: 'again' });
-        // Each batch then runs alone, which shows the one that failed.
-        else for (const each of sent) transact([each]);
+        again(sent);
         return;
       }
       const doubtful = performance.now() < doubtfulUntilMs;
       for (const [i, { ran }] of outcomes.entries()) {
         if (ran.length > 0 && !doubtful) sent[i]!.from.post({ kind: 'ran', answers: ran });
       }
-      additions.complete();
+      if (!additions.complete()) {
+        undoAll();
+        again(sent);
+        return;
+      }
       commit.run();
       additions.committed();
       // Checked after the commit: the answered lists were written to files that still existed.
@@ -318,6 +333,7 @@ export function createBatches(
         define(from, batch);
       }
       transact(sent);
+      if (additions.isFull()) additions.turn();
       addLater();
     },
     close() {

@@ -18,7 +18,7 @@ import { startAhead } from '../../../core/sdk.ts';
 import { frame, readFrames } from './frames.ts';
 import { READER, type Reads, startReads } from './reads.ts';
 import { restore } from './restore.ts';
-import type { FromWriter, Joining, Opening } from './wire.ts';
+import { type FromWriter, HOLD, type Joining, type Opening, RELEASE } from './wire.ts';
 import { type Connect, ownThread, startWrites, WRITER } from './writes.ts';
 
 const COLUMNS = `SELECT schema.name AS "table", info.name, info.type, info.pk
@@ -43,9 +43,6 @@ async function describeTables(read: Reader): Promise<readonly StoreTable[]> {
     };
   });
 }
-
-/** In the place of a query that may read any table. */
-const EVERYTHING = '';
 
 /** A store in a file: it can be backed up, restored, and used by several processes of one machine. */
 interface FileDriver extends StoreDriver {
@@ -115,12 +112,15 @@ async function openWith({
   }
 
   /** Runs in its own thread, so that a long read delays no other. */
-  function apart<T>(snapshot: boolean, use: (own: Reads) => Promise<T>): Promise<T> {
+  function apart<T>(snapshot: boolean, use: (own: Reads) => Promise<T>, began = (): void => {}): Promise<T> {
     if (ended) return Promise.reject(ended);
     const own = startReads();
     const done = own
       .open(file, snapshot, isBrief)
-      .then(() => use(own))
+      .then(() => {
+        began();
+        return use(own);
+      })
       .finally(() => own.close())
       .finally(() => running.delete(done));
     running.add(done);
@@ -130,6 +130,21 @@ async function openWith({
   /** Makes reads see every list that was answered; if nothing can be written now, they see what is there. */
   async function upToDate(query: string): Promise<void> {
     await writes.before(query).catch(() => {});
+  }
+
+  /** Begins something that sees whole lists: until `began` is called, everything is added together with its list. */
+  async function held<T>(begin: (began: () => void) => Promise<T>): Promise<T> {
+    await upToDate(HOLD);
+    let isHeld = true;
+    const release = (): void => {
+      if (isHeld) void upToDate(RELEASE);
+      isHeld = false;
+    };
+    try {
+      return await begin(release);
+    } finally {
+      release();
+    }
   }
 
   async function close(): Promise<void> {
@@ -148,9 +163,9 @@ async function openWith({
       isBehind(sql) ? upToDate(sql).then(() => reads.one<T>(sql, ...params)) : reads.one<T>(sql, ...params),
     all: <T>(sql: string, ...params: readonly Value[]) =>
       isBehind(sql) ? upToDate(sql).then(() => reads.all<T>(sql, ...params)) : reads.all<T>(sql, ...params),
-    snapshot: <T>(read: (reader: Reader) => Promise<T>) => upToDate(EVERYTHING).then(() => apart(true, read)),
+    snapshot: <T>(read: (reader: Reader) => Promise<T>) => held((began) => apart(true, read, began)),
     tables: () => describeTables(reads),
-    backup: (to) => upToDate(EVERYTHING).then(() => apart(false, (own) => own.backup(resolve(to)))),
+    backup: (to) => apart(false, (own) => own.backup(resolve(to))),
     room: () => roomOf(file),
     pressure: () => (ended ? { waiting: 0, oldestMs: Infinity } : writes.pressure()),
     close() {

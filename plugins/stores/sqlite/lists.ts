@@ -89,14 +89,16 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   ): void {
     if (ended) throw ended;
     const nowMs = mono();
-    if (size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
+    const isQuery = answered === tellQuery;
+    // A query without it would see less than lists that were answered.
+    if (!isQuery && (size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS)) {
       throw new StoreUnavailable(`the store is behind: ${size} lists wait`);
     }
     coming.push({
       steps: checked(steps, known),
       durable,
       sinceMs: nowMs,
-      isQuery: answered === tellQuery,
+      isQuery,
       answered,
       resolve,
       reject,
@@ -234,7 +236,7 @@ function encode(waiting: readonly (Waiting | undefined)[], known: Known, fold: b
       statements.set(sql, name);
       // It may make a view of such a table.
       if (/\bview\b/i.test(sql)) harmless.clear();
-    }
+    } else if (name === undefined && /\bview\b/i.test(sql)) harmless.clear();
     return name ?? sql;
   }
 
@@ -311,7 +313,12 @@ function checked(steps: readonly Step[], { sums }: Known): readonly Step[] {
   for (const step of steps) {
     const values = 'to' in step ? step.adds : (step.params ?? []);
     for (let i = 0; i < values.length; i++) checkedValue(values[i]!);
-    if ('to' in step && !sums.has(step.to)) for (const value of step.to.params) checkedValue(value);
+    if (!('to' in step)) continue;
+    // They are summed up, which only integers can be exactly.
+    for (const amount of step.adds) {
+      if (typeof amount === 'number' && !Number.isSafeInteger(amount)) throw new TypeError(`${amount} cannot be added`);
+    }
+    if (!sums.has(step.to)) for (const value of step.to.params) checkedValue(value);
   }
   return steps;
 }

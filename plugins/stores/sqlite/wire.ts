@@ -22,6 +22,9 @@ export const OF_FOLDS = -1;
 /** Flags of a list: it is answered after the commit; its additions are in a later fold, or it has no steps. */
 export const DURABLE = 1;
 export const FOLDED = 2;
+/** In the place of a query: everything is added, and until `RELEASE` at once, because a snapshot begins. */
+export const HOLD = '';
+export const RELEASE = ' ';
 /** The list is the text of a query that follows: what it may read is added to its rows. Its result is 0 if it reads no such table. */
 export const QUERY = 4;
 
