@@ -47,7 +47,8 @@ export interface Statement {
 /**
  * Amounts to add to one row. They are durable with their list, but a row that every call adds to is not written for
  * each of them: the amounts of several lists are summed, and the statement runs once for all of them, up to some seconds
- * later. It runs before anything is read, and before a later list without additions. The other statements of a list with
+ * later. It runs before a query that begins when the list was answered, before a snapshot, and before a later list
+ * without additions; a query that runs at the same time as a list may see its statements without its additions. The other statements of a list with
  * additions must neither read nor change that row.
  */
 export interface Addition {
