@@ -204,7 +204,7 @@ export function createLeases({ counters, holders, peers, clock }: LeaseTools): L
       const admission = take();
       const room = admission.ok ? undefined : makeRoom(windows, entry);
       if (room === undefined) return admission;
-      // Nothing is taken for a worker that has died meanwhile: nobody would leave its gates.
+      // Nothing is taken for a worker that has died in the meantime: its gates would never be left.
       return room.then(() => (holders.get(epoch) === holder ? take() : admission));
     },
 

@@ -50,6 +50,7 @@ interface Due {
   readonly number: number;
 }
 
+/** A target without amounts. */
 export function createTarget(
   text: string,
   statement: () => Statement,
@@ -151,9 +152,9 @@ export function createAdditions(db: Database.Database, unadded: Unadded) {
     }
   }
 
-  /** The same for amounts that are durable: nobody can be refused any more. */
+  /** The same for amounts that are durable: no list can be refused for them any more. */
   function addDurable(target: Target, amounts: Amounts): void {
-    tell(target.text, [...amounts, ...target.params], () => addTo(target, amounts) || !target.isRequired);
+    tell(target.text, [amounts, target.params], () => addTo(target, amounts) || !target.isRequired);
   }
 
   /** Adds everything, in the running transaction. False: what a list of this transaction has added cannot be added. */
@@ -362,21 +363,19 @@ function newGeneration(number: number): Generation {
   return { number, texts: new Map(), targets: 0 };
 }
 
-export type Additions = ReturnType<typeof createAdditions>;
-
 /** Adds durable amounts: tells if that fails, unless the file is the reason. */
-type Tell = (text: string, values: readonly (Value | undefined)[], add: () => boolean) => void;
+type Tell = (text: string, values: readonly (readonly (Value | undefined)[])[], add: () => boolean) => void;
 
 function telling(db: Database.Database, unadded: Unadded): Tell {
   return (text, values, add) => {
     // With its values, so that it can be added by hand.
-    const statement = `${text} -- ${values.map(String).join(', ')}`;
+    const fail = (reason: string): void => unadded(`${text} -- ${values.flat().map(String).join(', ')}`, reason);
     try {
-      if (!add()) unadded(statement, 'there is no such row');
+      if (!add()) fail('there is no such row');
     } catch (error) {
       const { message, code } = wireError(error);
       if (!db.inTransaction || isStorageError(code)) throw error;
-      unadded(statement, message);
+      fail(message);
     }
   };
 }
@@ -408,7 +407,7 @@ function recover(db: Database.Database, tell: Tell): void {
       const [at, isRequired, ...params] = targets[number]!;
       const text = texts[at]!;
       const values = [...amounts, ...params.map(unkept)].map(boundValue);
-      tell(text, values, () => db.prepare<unknown[]>(text).run(...values).changes > 0 || isRequired === 0);
+      tell(text, [values], () => db.prepare<unknown[]>(text).run(...values).changes > 0 || isRequired === 0);
     }
   }
   db.exec(`DELETE FROM store_addition`);

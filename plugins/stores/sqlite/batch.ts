@@ -273,7 +273,8 @@ export function createBatches(
         beginAgain();
         outcomes = runAll(sent, true);
       }
-      if (typeof outcomes === 'string') {
+      // Before any list is answered.
+      if (typeof outcomes === 'string' || !additions.complete()) {
         undoAll();
         again(sent);
         return;
@@ -281,11 +282,6 @@ export function createBatches(
       const doubtful = performance.now() < doubtfulUntilMs;
       for (const [i, { ran }] of outcomes.entries()) {
         if (ran.length > 0 && !doubtful) sent[i]!.from.post({ kind: 'ran', answers: ran });
-      }
-      if (!additions.complete()) {
-        undoAll();
-        again(sent);
-        return;
       }
       commit.run();
       additions.committed();

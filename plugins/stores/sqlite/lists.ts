@@ -230,13 +230,13 @@ function encode(waiting: readonly (Waiting | undefined)[], known: Known, fold: b
 
   function nameOf(sql: string): number | string {
     let name = statements.get(sql);
+    // It may make a view of a table that sums are added to.
+    if (name === undefined && /\bview\b/i.test(sql)) harmless.clear();
     if (name === undefined && statements.size < MOST_TEXTS) {
       name = statements.size;
       texts.push(sql);
       statements.set(sql, name);
-      // It may make a view of such a table.
-      if (/\bview\b/i.test(sql)) harmless.clear();
-    } else if (name === undefined && /\bview\b/i.test(sql)) harmless.clear();
+    }
     return name ?? sql;
   }
 
