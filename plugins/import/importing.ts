@@ -12,7 +12,7 @@ import type { Note, Source } from './inventory.ts';
 import { differencesOf } from './list-prices.ts';
 import { prove } from './prove.ts';
 import { type Report, reportOf } from './report.ts';
-import { type Handout, type Takeover, takeOver } from './take-over/index.ts';
+import { type Handout, saying, type Takeover, takeOver } from './take-over/index.ts';
 
 /** What to import, and how. */
 export interface ImportOptions {
@@ -57,6 +57,7 @@ export async function runImport(host: Host, options: ImportOptions): Promise<Imp
   const { source, about, actor, isDry, apply, update, links, folder, progress = () => {} } = options;
   const { program, version, family } = source;
   let release: (() => Promise<void>) | undefined;
+  let takeover: Takeover | undefined;
   try {
     if (!isDry) release = await claimImport(host);
     progress('reading');
@@ -79,7 +80,7 @@ export async function runImport(host: Host, options: ImportOptions): Promise<Imp
       (({ account, email = '', what, secret }) =>
         appendFileSync(handouts, `${[account, email, what, secret].join('\t')}\n`, { mode: 0o600 }));
     progress('writing');
-    const takeover = await takeOver(host, inventory, {
+    takeover = await takeOver(host, inventory, {
       ...{ kind: program, family, actor, isDry, update, links, handOut },
       history: options.history === true ? source : undefined,
     });
@@ -111,6 +112,8 @@ export async function runImport(host: Host, options: ImportOptions): Promise<Imp
       differences,
     });
     return { report, takeover };
+  } catch (error) {
+    throw takeover === undefined || isDry ? error : saying(error, takeover);
   } finally {
     await release?.();
     await source.close();

@@ -13,6 +13,7 @@ import { takeKeys } from './keys.ts';
 import { handOutLinks } from './links.ts';
 import { writeInLists } from './lists.ts';
 import { beginRun, type Change, type Run, type TakeoverOptions } from './run.ts';
+import { NO_DIFFERENCE, summaryLine } from './summary.ts';
 import { type SumGap, type Sums, sumsOf } from './sums.ts';
 import { takeUsers } from './users.ts';
 
@@ -58,6 +59,26 @@ async function run(
   { history, ...options }: TakeoverOptions & { readonly history?: Pick<Source, 'history' | 'family'> | undefined },
 ): Promise<Takeover> {
   const of = await beginRun(host, options);
+  try {
+    return await write(of, host, inventory, { history, ...options });
+  } catch (error) {
+    throw of.isDry ? error : saying(error, { ...of, left: [] });
+  }
+}
+
+/** Adds to the message of an error what was written before it: the next import does not tell that again. */
+export function saying(error: unknown, takeover: Parameters<typeof summaryLine>[0]): unknown {
+  const line = summaryLine(takeover);
+  if (error instanceof Error && line !== NO_DIFFERENCE) error.message += `; before that: ${line}`;
+  return error;
+}
+
+async function write(
+  of: Run,
+  host: Host,
+  inventory: Found,
+  { history, ...options }: TakeoverOptions & { readonly history?: Pick<Source, 'history' | 'family'> | undefined },
+): Promise<Takeover> {
   const users = new Map(inventory.users.map((user) => [user.id, user]));
   refuseOther(of, users);
   await takeDepartments(of, inventory.departments);

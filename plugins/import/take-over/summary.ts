@@ -33,6 +33,9 @@ export function changeSums(changed: readonly Change[]): readonly ChangeSum[] {
   return [...sums.values()];
 }
 
+/** What `summaryLine` returns if nothing was written, and nothing has changed. */
+export const NO_DIFFERENCE = 'no difference';
+
 /** `2 accounts and 5 keys new; balance of 3 accounts +12 -7`, or `no difference`. `more`: what else there is to say. */
 export function summaryLine(
   { taken, changed, left, days }: Pick<Takeover, 'taken' | 'changed' | 'left' | 'days'>,
@@ -48,7 +51,7 @@ export function summaryLine(
   const decide = left.filter(({ kind }) => kind === 'decide').length;
   if (decide > 0) parts.push(`${counted(decide, 'decision')} to make`);
   parts.push(...more);
-  return parts.length === 0 ? 'no difference' : parts.join('; ');
+  return parts.length === 0 ? NO_DIFFERENCE : parts.join('; ');
 }
 
 /** `balance of 3 accounts +12 -7`. */
