@@ -2,8 +2,11 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below the range for outgoing connections, one of which could take it before the server does. */
-const [LOWEST, HIGHEST] = [10_000, 32_000];
+/**
+ * Above 10080, the highest port that browsers and `fetch` refuse to connect to (https://fetch.spec.whatwg.org/#port-blocking), and below the range for
+ * outgoing connections, one of which could take it before the server does.
+ */
+const [LOWEST, HIGHEST] = [10_081, 32_000];
 
 /** A port of the loopback address on which nothing listens. */
 export async function freePort(): Promise<number> {
