@@ -14,7 +14,7 @@ import { measureStorage, type Storage } from './storage.ts';
 import { measurePostgres, type StoreCase } from './stores.ts';
 import { everyStyle, oneModel, prepareTurnpike } from './turnpike.ts';
 import type { Server, Target, Variant } from './variants.ts';
-import { CONNECTIONS, warmUp } from './warm.ts';
+import { CONNECTIONS, warmUp, warmUpStreams } from './warm.ts';
 import { measureWorkers, type Workers } from './workers.ts';
 
 /** The amount of work. */
@@ -270,7 +270,7 @@ function manyStreamsLoad({ seconds }: Scale): Load {
 
 /** Whole answers and streams. Returns whole answers per second. */
 async function warmUpAll(target: Target, tools: LoadTools): Promise<number> {
-  if (tools.exact) await tools.measure(target, { stream: true, connections: 100, requests: 200 });
+  if (tools.exact) await warmUpStreams(target, tools);
   return warmUp(target, tools);
 }
 
@@ -289,6 +289,7 @@ async function measureRestarted(
     const server = await variant.start(vendor.port);
     servers.set(variant.name, server);
     await warmUp(server, tools);
+    await warmUpStreams(server, tools);
   }
   const measured = await inTurns([...servers.keys()], rounds, (who) =>
     tools.measure(servers.get(who)!, {

@@ -11,6 +11,9 @@ export const CONNECTIONS = 64;
  */
 const CALLS = 80_000;
 const SECONDS = 20;
+/** Of streams: at once, and in total. */
+const STREAMS_AT_ONCE = 200;
+const STREAMS = 1_200;
 
 /** Makes whole calls until the server is warm. Returns requests per second. */
 export async function warmUp(target: Target, tools: LoadTools, load: Partial<Load> = {}): Promise<number> {
@@ -18,4 +21,10 @@ export async function warmUp(target: Target, tools: LoadTools, load: Partial<Loa
     tools.measure(target, { stream: false, connections: CONNECTIONS, requests: Math.round(requests), ...load });
   const { perSecond } = await measure(500);
   return (await measure(Math.min(CALLS, perSecond * SECONDS) * tools.warmth)).perSecond;
+}
+
+/** Makes streams until the server is warm for them, too. */
+export async function warmUpStreams(target: Target, tools: LoadTools): Promise<void> {
+  const requests = Math.max(STREAMS_AT_ONCE, Math.round(STREAMS * tools.warmth));
+  await tools.measure(target, { stream: true, connections: STREAMS_AT_ONCE, requests });
 }
