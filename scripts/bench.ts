@@ -3,15 +3,18 @@
  * gateway, and translated with untranslated calls, in one run. `--gate` fails if a target has become worse than
  * recorded, `--record` keeps better values. `npm run bench -- --stores [--quick]`: compares only Turnpike on SQLite
  * with one, two and three gateways on PostgreSQL. `-- --outages`: only Turnpike, while the receivers of telemetry,
- * events and alerts answer, refuse and hang.
+ * events and alerts answer, refuse and hang. `-- --nodes`: only Turnpike and the bare proxy, on several versions of
+ * Node. `-- --peers`: Turnpike, the bare proxy and other gateways that are installed.
  */
 import { removeRun } from './bench/folder.ts';
 import { loadTools } from './bench/load.ts';
 import { canPin, describeMachine, watchOthers } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';
+import { measureNodes } from './bench/nodes.ts';
 import { measureOutages } from './bench/outages.ts';
+import { measurePeers } from './bench/peers/measure.ts';
 import { endAllAtExit } from './bench/processes.ts';
-import { outagesReport, report, storesReport } from './bench/report.ts';
+import { nodesReport, outagesReport, peersReport, report, storesReport } from './bench/report.ts';
 import type { Who } from './bench/rounds.ts';
 import { measureStores } from './bench/stores.ts';
 import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts';
@@ -21,11 +24,19 @@ import { bareProxy, floor, httpProxy3, installedProxies, portkey, type Variant }
 /** Maximum CPU share of other processes while recording. */
 const MOST_TAKEN = 0.05;
 
+/** Prints the CPU share of other processes, and returns it. */
+function sayOthers(others: () => number | undefined): number {
+  const taken = others() ?? 0;
+  say(`Other processes used ${(taken * 100).toFixed(0)} % of the machine in the meantime.`);
+  return taken;
+}
+
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 const words = process.argv.slice(2);
-if (words.some((word) => !['--quick', '--gate', '--record', '--stores', '--outages'].includes(word))) {
-  say('usage: npm run bench [-- --quick] [--gate] [--record] [--stores] [--outages]');
+const known = ['--quick', '--gate', '--record', '--stores', '--outages', '--nodes', '--peers'];
+if (words.some((word) => !known.includes(word))) {
+  say(`usage: npm run bench [-- ${known.map((word) => `[${word}]`).join(' ')}]`);
   process.exit(2);
 }
 removeRun();
@@ -50,6 +61,23 @@ if (words.includes('--outages')) {
   process.exit(0);
 }
 
+if (words.includes('--nodes') || words.includes('--peers')) {
+  const isQuick = words.includes('--quick');
+  const others = watchOthers();
+  if (words.includes('--nodes')) {
+    const scale = isQuick
+      ? { brief: { rounds: 2, seconds: 0.3 }, streams: { rounds: 1, seconds: 0.7 } }
+      : { brief: { rounds: 16, seconds: 0.5 }, streams: { rounds: 3, seconds: 2 } };
+    process.stdout.write(nodesReport(await measureNodes(tools, scale, say)));
+  }
+  if (words.includes('--peers')) {
+    const scale = isQuick ? { rounds: 2, seconds: 0.5, streams: 1 } : { rounds: 7, seconds: 1, streams: 5 };
+    process.stdout.write(peersReport(await measurePeers(tools, scale, say)));
+  }
+  sayOthers(others);
+  process.exit(0);
+}
+
 // Directly after the reference, because this ratio matters most.
 const variants: Variant[] = [turnpike, bareProxy, floor, httpProxy3, ...installedProxies()];
 try {
@@ -67,8 +95,7 @@ const titles = new Map<Who, string>([
 const targets = targetsOf(measured);
 const recorded = readRecorded();
 process.stdout.write(report(measured, titles, targets, recorded));
-const taken = others() ?? 0;
-say(`Other processes used ${(taken * 100).toFixed(0)} % of the machine in the meantime.`);
+const taken = sayOthers(others);
 if (words.includes('--record')) {
   if (taken <= MOST_TAKEN) record(targets, recorded);
   else say('Nothing is recorded: repeat it where the machine has nothing else to do.');

@@ -127,7 +127,7 @@ async function compiled(warmth: number): Promise<LoadTools> {
         'ramp-us': load.rampUs,
         'memory-at-s': load.memoryAtS,
         secrets: load.secrets,
-        path: load.ask?.path,
+        path: load.ask?.path ?? target.path,
         body: load.ask?.body ?? bodies(load.stream),
         'longest-s': LONGEST_S,
         // Work of the server after the last answer belongs to its cost.
@@ -177,7 +177,7 @@ async function standIn(warmth: number): Promise<LoadTools> {
       ];
       words.push('-i', bodies(load.stream), '-H', 'content-type=application/json');
       for (const header of target.headers) words.push('-H', header.replace(': ', '='));
-      const url = `http://127.0.0.1:${target.port}/v1/chat/completions`;
+      const url = `http://127.0.0.1:${target.port}${target.path ?? '/v1/chat/completions'}`;
       const before = cpuTime(target.pid);
       const output = await run(onCore(CORE.load, [process.execPath, autocannon, ...words, url]));
       const after = cpuTime(target.pid);

@@ -110,8 +110,9 @@ export const FEW = [1, 8] as const;
 const USED_CALLS = 100_000;
 /** The part of the pace at full speed that so few connections reach, approximately. */
 const OF_FULL_PACE = { 1: 0.25, 8: 0.6 } as const;
-const EVENTS = 60;
-const GAP_MS = 10;
+/** Of a stream: its events, and the time between two of them. */
+export const EVENTS = 60;
+export const GAP_MS = 10;
 const HELD_EVENTS = 6;
 const RESTARTED = { streams: 64, events: 100, gapMs: 20 } as const;
 /** Descriptors of a server that are not streams. */
@@ -257,7 +258,7 @@ async function measureUsed(tools: LoadTools, requests: number): Promise<number |
 const count = (number: number): string => number.toLocaleString('en');
 
 /** 20,000 events per second. */
-function manyStreamsLoad({ seconds }: Scale): Load {
+export function manyStreamsLoad({ seconds }: Pick<Scale, 'seconds'>): Load {
   return {
     stream: true,
     connections: 200,

@@ -7,6 +7,7 @@ export interface Running {
   readonly pid: number;
   /** Waits for a line that matches. Rejects with the output if the process ends before, or takes too long. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
+  isRunning(): boolean;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
@@ -15,8 +16,14 @@ export interface Running {
 const READY_MS = 120_000;
 const running = new Set<ChildProcess>();
 
+/** Of a process. `env`: its whole environment instead of that of the bench. */
+export interface ProcessOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
 /** Starts a program. */
-export function start(command: readonly string[], options: { readonly cwd?: string } = {}): Running {
+export function start(command: readonly string[], options: ProcessOptions = {}): Running {
   const child = spawn(command[0]!, command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let output = '';
@@ -47,6 +54,7 @@ export function start(command: readonly string[], options: { readonly cwd?: stri
         };
         onOutput();
       }),
+    isRunning: () => child.pid !== undefined && child.exitCode === null && child.signalCode === null,
     signal: (name) => void child.kill(name),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -58,7 +66,7 @@ export function start(command: readonly string[], options: { readonly cwd?: stri
 }
 
 /** Runs a program to its end. Resolves with its standard output; rejects with its standard error. */
-export function run(command: readonly string[], options: { readonly cwd?: string } = {}): Promise<string> {
+export function run(command: readonly string[], options: ProcessOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command[0]!, command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     running.add(child);

@@ -1,8 +1,10 @@
 /** The tables of a bench, in Markdown: the cost of each variant, and Turnpike's distance to its targets. */
 import { muchOf } from './growth.ts';
 import type { Measured } from './measurements.ts';
+import type { MeasuredNodes } from './nodes.ts';
 import type { Outage } from './outages.ts';
 import { BYTES } from './pairs.ts';
+import type { MeasuredPeers } from './peers/measure.ts';
 import {
   cpu,
   cpuPerEvent,
@@ -15,9 +17,10 @@ import {
   perSecond,
   perStream,
 } from './picks.ts';
-import { added, addedRatio, type Rounds, ratio, typical, type Who } from './rounds.ts';
+import { added, addedRatio, type Pick, type Rounds, ratio, typical, type Who } from './rounds.ts';
 import type { StoreCase, StoreSample } from './stores.ts';
 import { type Recorded, type Target, timesWorse } from './targets.ts';
+import type { VariantName } from './variants.ts';
 
 /** All tables. `titles`: the names of the variants. */
 export function report(
@@ -325,6 +328,118 @@ export function outagesReport(measured: Rounds<Outage>): string {
         number(typical(measured, outage, failed)),
       ]),
     ),
+  ].join('\n');
+}
+
+/** The cost of a call on each version of Node, relative to the bare proxy on the same version. */
+export function nodesReport({ versions, whole, one, streams = new Map(), idleMb }: MeasuredNodes): string {
+  const rows = versions.map((version) => {
+    const ours = `turnpike ${version}` as const;
+    const bare = `bare ${version}` as const;
+    const failures = [whole, one, streams].map((rounds) => typical(rounds, ours, failed) ?? 0);
+    return [
+      version,
+      number(typical(whole, ours, cpu), 1),
+      number(ratio(whole, ours, bare, cpu), 2),
+      number(typical(one, ours, cpu), 1),
+      number(ratio(one, ours, bare, cpu), 2),
+      number(typical(streams, ours, cpuPerEvent), 1),
+      number(ratio(streams, ours, bare, cpuPerEvent), 2),
+      number(idleMb.get(version)),
+      number(failures.reduce((sum, failure) => sum + failure, 0)),
+    ];
+  });
+  return [
+    heading('Versions of Node: Turnpike on one core, × the bare proxy on the same version'),
+    table(
+      [
+        'Node',
+        'CPU µs/call, 64 connections',
+        '× bare',
+        'CPU µs/call, one connection',
+        '× bare',
+        'CPU µs/event, 200 streams',
+        '× bare',
+        'MB idle',
+        'failed',
+      ],
+      rows,
+    ),
+    '',
+  ].join('\n');
+}
+
+/** The cost of a call in other gateways, and what each does for it. */
+export function peersReport({ entrants, whole, one, streams = new Map() }: MeasuredPeers): string {
+  const rows = (cells: (who: VariantName) => readonly string[]) =>
+    entrants.map(({ variant }) => [variant.title, ...cells(variant.name)]);
+  const memory: Pick = (sample) => sample.memoryBefore && sample.memoryBefore / 1_024;
+  // Turnpike relative to the peer; the row of Turnpike itself would be 1.
+  const ours = (rounds: Rounds<VariantName>, who: VariantName, pick: Pick, digits = 3): string =>
+    who === 'turnpike' ? '' : number(ratio(rounds, 'turnpike', who, pick), digits);
+  return [
+    heading('Other gateways: 2 KB request, 1 KB answer, the server on one core'),
+    table(
+      [
+        '',
+        'CPU µs/call, 64 connections',
+        '× bare',
+        'ours / it',
+        'calls/s',
+        '× bare',
+        'ours / it',
+        'CPU µs/call, one connection',
+        '× bare',
+        'ours / it',
+        'failed',
+      ],
+      rows((who) => [
+        number(typical(whole, who, cpu), 1),
+        number(ratio(whole, who, 'bare', cpu), 2),
+        ours(whole, who, cpu),
+        number(typical(whole, who, perSecond)),
+        number(ratio(whole, who, 'bare', perSecond), 3),
+        ours(whole, who, perSecond, 2),
+        number(typical(one, who, cpu), 1),
+        number(ratio(one, who, 'bare', cpu), 2),
+        ours(one, who, cpu),
+        number((typical(whole, who, failed) ?? 0) + (typical(one, who, failed) ?? 0)),
+      ]),
+    ),
+    heading('32 streams that begin in the same instant, 100 events each, one per 20 ms'),
+    table(
+      [
+        '',
+        'first byte p50 µs',
+        '× bare',
+        'ours / it',
+        'CPU µs/event',
+        '× bare',
+        'ours / it',
+        'MB',
+        '× bare',
+        'ours / it',
+        'failed',
+      ],
+      rows((who) => [
+        number(typical(streams, who, firstByte)),
+        number(ratio(streams, who, 'bare', firstByte), 2),
+        ours(streams, who, firstByte),
+        number(typical(streams, who, cpuPerEvent), 1),
+        number(ratio(streams, who, 'bare', cpuPerEvent), 2),
+        ours(streams, who, cpuPerEvent),
+        number(typical(streams, who, memory)),
+        number(ratio(streams, who, 'bare', memory), 2),
+        ours(streams, who, memory, 2),
+        number(typical(streams, who, failed)),
+      ]),
+    ),
+    heading('What they do in this measurement'),
+    ...entrants.map(
+      ({ variant, does, lacks }) =>
+        `- **${variant.title}**: ${does}.${lacks === undefined ? '' : ` Not here: ${lacks}`}`,
+    ),
+    '',
   ].join('\n');
 }
 

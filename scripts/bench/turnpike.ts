@@ -62,11 +62,12 @@ export function everyStyle(upstream: number): Models {
 /** A gateway.yaml and its database, which can be started repeatedly. */
 export interface Installation {
   readonly storeFile: string;
-  /** Uses the key of the first start, unless another is given. `cores`: its CPU cores. `flags`: of node. */
+  /** Uses the key of the first start, unless another is given. `cores`: its CPU cores. `flags`: of Node. `node`: the executable of another version. */
   start(options?: {
     readonly key?: string;
     readonly cores?: string;
     readonly flags?: readonly string[];
+    readonly node?: string;
   }): Promise<Server>;
   /** Whether this Turnpike accepts the configuration. */
   isAccepted(): Promise<boolean>;
@@ -104,10 +105,8 @@ export async function prepareTurnpike(
   let firstKey: string | undefined;
   return {
     storeFile,
-    async start({ key, cores = CORE.server, flags = [] } = {}) {
-      const running = start(
-        onCore(cores, [process.execPath, ...FLAGS, ...flags, command, 'start', '--config', config]),
-      );
+    async start({ key, cores = CORE.server, flags = [], node = process.execPath } = {}) {
+      const running = start(onCore(cores, [node, ...FLAGS, ...flags, command, 'start', '--config', config]));
       if (firstKey === undefined && key === undefined)
         firstKey = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1]!;
       else await running.says(/ready http/);

@@ -8,7 +8,18 @@ import { emptied, install, script, write } from './folder.ts';
 import { CORE, onCore } from './machine.ts';
 import { type Running, start } from './processes.ts';
 
-export type VariantName = 'bare' | 'floor' | 'http-proxy-3' | 'nginx' | 'haproxy' | 'portkey' | 'turnpike';
+export type VariantName =
+  | 'bare'
+  | 'floor'
+  | 'http-proxy-3'
+  | 'nginx'
+  | 'haproxy'
+  | 'portkey'
+  | 'litellm'
+  | 'bifrost'
+  | 'new-api'
+  | 'agentgateway'
+  | 'turnpike';
 
 /** A server for chat calls with an upstream. */
 export interface Variant {
@@ -24,6 +35,8 @@ export interface Target {
   readonly port: number;
   /** `name: value` */
   readonly headers: readonly string[];
+  /** Default: that of chat completions. */
+  readonly path?: string;
   /** The measured process, with its descendants; undefined for the vendor itself. */
   readonly pid?: number;
 }
@@ -43,14 +56,14 @@ export function serverOf(process: Running, port: number, headers: readonly strin
   return { port, headers, pid: process.pid, process };
 }
 
-function proxy(name: VariantName, title: string, file: string, ...flags: string[]): Variant {
+function proxy(name: VariantName, title: string, file: string, flags: readonly string[] = [], node?: string): Variant {
   return {
     name,
     title,
     async start(upstream) {
       const port = await freePort();
       const process = start(
-        onCore(CORE.server, [globalThis.process.execPath, ...flags, script(file), `${port}`, `${upstream}`]),
+        onCore(CORE.server, [node ?? globalThis.process.execPath, ...flags, script(file), `${port}`, `${upstream}`]),
       );
       await process.says(/ready/);
       return serverOf(process, port, []);
@@ -59,15 +72,17 @@ function proxy(name: VariantName, title: string, file: string, ...flags: string[
 }
 
 /** The reference of all ratios. */
-export const bareProxy: Variant = proxy('bare', 'bare node:http proxy', './bare-proxy.mjs');
-export const floor: Variant = proxy(
-  'floor',
-  "node's server, our client, nothing else",
-  './floor.ts',
+export const bareProxy: Variant = bareProxyOn();
+export const floor: Variant = proxy('floor', "node's server, our client, nothing else", './floor.ts', [
   '--import',
   'tsx',
-);
+]);
 export const httpProxy3: Variant = proxy('http-proxy-3', 'http-proxy-3, keep-alive', './http-proxy-3.mjs');
+
+/** The bare proxy on another version of Node. `node`: its executable; default: the running one. */
+export function bareProxyOn(node?: string): Variant {
+  return proxy('bare', 'bare node:http proxy', './bare-proxy.mjs', [], node);
+}
 
 /** nginx and haproxy with one process each, as a reverse proxy with pooled connections, if installed. */
 export function installedProxies(): readonly Variant[] {
