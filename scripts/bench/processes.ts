@@ -16,10 +16,11 @@ export interface Running {
 const READY_MS = 120_000;
 const running = new Set<ChildProcess>();
 
-/** Of a process. `env`: its whole environment instead of that of the bench. */
+/** Of a process. `env`: its whole environment instead of that of the bench. `timeout`: milliseconds until it is ended. */
 export interface ProcessOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
+  readonly timeout?: number;
 }
 
 /** Starts a program. */
@@ -47,9 +48,9 @@ export function start(command: readonly string[], options: ProcessOptions = {}):
         const tooLate = setTimeout(() => fail('was not ready in time'), READY_MS);
         onOutput = () => {
           const found = pattern.exec(output);
-          if (found === null && child.exitCode === null) return;
+          if (found === null && child.exitCode === null && child.signalCode === null) return;
           clearTimeout(tooLate);
-          if (found === null) fail(`ended with code ${child.exitCode}`);
+          if (found === null) fail(`ended with code ${child.exitCode ?? child.signalCode}`);
           else resolve(found);
         };
         onOutput();

@@ -12,7 +12,7 @@ export const agentgateway: Peer = {
   variable: 'TURNPIKE_BENCH_AGENTGATEWAY',
   command: 'agentgateway',
   does: 'API key, one model',
-  lacks: 'no ledger, no budgets; it listens on all addresses.',
+  lacks: 'no ledger; budgets of keys, which 1.5 has, are not configured; it listens on all addresses.',
   async open(program, port, upstream, folder) {
     const local = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
     const config = write(

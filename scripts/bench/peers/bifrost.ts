@@ -9,7 +9,7 @@ export const bifrost: Peer = {
   variable: 'TURNPIKE_BENCH_BIFROST',
   command: 'bifrost-http',
   does: 'virtual key, budget, log in SQLite',
-  lacks: 'no charges: it downloads its list of prices, so that the budget is checked and nothing is taken from it.',
+  lacks: 'no charges: it downloads its list of prices, so that its budget is checked for calls that cost nothing.',
   async open(program, port, upstream, folder) {
     const home = emptied(folder);
     const sqlite = (file: string): object => ({ enabled: true, type: 'sqlite', config: { path: join(home, file) } });

@@ -17,7 +17,7 @@ export const litellm: Peer = {
   command: 'litellm',
   does: 'master key, its list of prices',
   lacks:
-    'no keys, no budgets and no spend log: they need PostgreSQL and an engine that its database client downloads at the first start.',
+    'no keys of users, no budgets, no spend log: they need PostgreSQL and an engine of Prisma, which is downloaded.',
   async install() {
     const folder = process.env[LITELLM.folder] ?? join(homedir(), '.cache/turnpike-bench/litellm');
     const program = join(folder, 'bin/litellm');

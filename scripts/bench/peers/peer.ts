@@ -54,7 +54,7 @@ export function launch(command: readonly string[], home: string, more: NodeJS.Pr
 function environmentOf(home: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const nowhere = 'http://127.0.0.1:9';
   return {
-    PATH: process.env['PATH'],
+    PATH: process.env.PATH,
     HOME: home,
     HTTPS_PROXY: nowhere,
     https_proxy: nowhere,
@@ -79,7 +79,7 @@ export function programOf(
     if (isProgram(named)) return resolve(named);
     throw new Error(`${variable} is ${named}, which is not an executable file.`);
   }
-  const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => resolve(folder, command)).find(isProgram);
 }
 
@@ -115,7 +115,8 @@ export async function variantOf(peer: Peer, program: string): Promise<Variant> {
 /** Empty if the program does not tell it. */
 async function versionOf(program: string): Promise<string> {
   const home = emptied('version');
-  const output = await run([program, '--version'], { cwd: home, env: environmentOf(home) }).catch(() => '');
+  const options = { cwd: home, env: environmentOf(home), timeout: READY_MS };
+  const output = await run([program, '--version'], options).catch(() => '');
   return /\d+\.\d+\.\d+[\w.-]*/.exec(output)?.[0] ?? '';
 }
 
