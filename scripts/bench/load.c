@@ -66,6 +66,10 @@ static struct request {
 static size_t request_count;
 static struct connection *connections;
 
+// The measurement has begun.
+static bool measuring;
+// Connections that were used.
+static int opened;
 static long sent, answered, counted, errors, other_status, unfinished, events;
 static struct samples latencies, first_bytes, delays;
 
@@ -154,6 +158,12 @@ static void send_rest(struct connection *c) {
     c->unsent += length;
     c->unsent_length -= length;
   }
+}
+
+// Requests that may be sent now. Whole answers are measured when all requests before them are answered: a server that works on many at once has done most
+// of their work when it answers the first one. Streams go on, because they must not all start in the same instant.
+static long allowed(void) {
+  return measuring || options.stream || options.per_second > 0 ? options.warm + options.requests : options.warm;
 }
 
 static void ask(struct connection *c, uint64_t asked) {
@@ -320,7 +330,7 @@ static void serve(struct connection *c, uint32_t ready) {
     return;
   }
   end_answer(c, progress);
-  if (options.per_second == 0 && sent < options.warm + options.requests) ask(c, now());
+  if (options.per_second == 0 && sent < allowed()) ask(c, now());
 }
 
 // ---- the run
@@ -404,12 +414,12 @@ static void write_requests(void) {
 
 // Sends all due requests. Returns nanoseconds until the next one is due.
 static uint64_t send_due(uint64_t began) {
-  static int opened, next;
+  static int next;
   static long due;
   const long all = options.warm + options.requests;
   const uint64_t at = now(), far = 100000000;
   if (options.per_second == 0) {
-    for (; opened < options.connections && sent < all; opened++) {
+    for (; opened < options.connections && sent < allowed(); opened++) {
       const uint64_t opens = began + (uint64_t)opened * (uint64_t)options.ramp_us * 1000;
       if (opens > at) return opens - at;
       ask(&connections[opened], at);
@@ -456,9 +466,12 @@ int main(int count, char **words) {
   uint64_t counting = 0, cpu_before = 0;
   long memory_during = 0;
   while (answered < all && now() < ends) {
-    if (counting == 0 && answered >= options.warm) {
+    if (!measuring && answered >= options.warm) {
+      measuring = true;
       counting = now();
       cpu_before = cpu_time();
+      for (int i = 0; i < opened && sent < all; i++)
+        if (!connections[i].busy) ask(&connections[i], counting);
     }
     if (options.memory_at_s > 0 && memory_during == 0 && now() - began > options.memory_at_s * 1e9) memory_during = memory();
     const uint64_t wait = send_due(began);
