@@ -4,6 +4,7 @@
  * workers.
  */
 import { type Blocks, measureBlocks } from './blocks.ts';
+import { type Effort, measureEffort } from './effort.ts';
 import { type Growth, type GrowthScale, measureGrowth } from './growth.ts';
 import { type Load, type LoadTools, polyglotVendor, type Sample } from './load.ts';
 import { CORE, descriptors, moveTo } from './machine.ts';
@@ -96,6 +97,8 @@ export interface Measured {
   readonly postgres: Rounds<StoreCase> | undefined;
   /** Memory of a new server after many calls, MB. */
   readonly usedMb: number | undefined;
+  /** What a call takes apart from time. */
+  readonly effort: Effort | undefined;
 }
 
 export interface Translated {
@@ -217,6 +220,7 @@ export async function measureAll(
     workers: alone?.workers,
     postgres: alone?.postgres,
     usedMb: alone?.usedMb,
+    effort: alone?.effort,
   };
 }
 
@@ -225,7 +229,7 @@ async function measureAlone(
   tools: LoadTools,
   scale: Scale,
   say: (sentence: string) => void,
-): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers' | 'postgres' | 'usedMb'>> {
+): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers' | 'postgres' | 'usedMb' | 'effort'>> {
   say('requests with an image of 10 MB');
   const blocks = await measureBlocks(tools, scale.images);
   const { keys, models, rows } = scale.growth;
@@ -241,7 +245,9 @@ async function measureAlone(
   const usedCalls = Math.min(USED_CALLS, scale.storedCalls);
   say(`memory after ${count(usedCalls)} calls`);
   const usedMb = await measureUsed(tools, usedCalls);
-  return { blocks, growth, storage, workers, postgres, usedMb };
+  say('what a call takes apart from time');
+  const effort = await measureEffort(tools);
+  return { blocks, growth, storage, workers, postgres, usedMb, effort };
 }
 
 /** The memory of a server that has answered so many calls, in MB. */

@@ -36,6 +36,12 @@ describe('a target', () => {
     assert.equal(regressions([target(9)], {}).length, 0);
     assert.equal(timesWorse(target(undefined), 1), 1);
   });
+
+  it('is only compared on a busy machine if it is the same on every machine', () => {
+    const steady: Target = { ...target(1.13), isSteady: true };
+    assert.deepEqual(regressions([target(9), steady], { cpu: 1 }, true), [steady]);
+    assert.equal(regressions([target(9), steady], { cpu: 1 }).length, 2);
+  });
 });
 
 describe('rounds', () => {
