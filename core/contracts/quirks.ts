@@ -84,8 +84,6 @@ export interface Quirks {
      * require. For vendors of the style `chat`.
      */
     readonly empty_array_ok: boolean;
-    /** The format of schemas, for vendors whose style has both; client styles use JSON Schema. */
-    readonly schema_dialect: 'json_schema' | 'openapi_subset';
     /** Whether a schema may have `anyOf`, `oneOf`, `allOf`, `not`, `enum` at its top level; otherwise flattened. */
     readonly root_union: boolean;
     /** A tool call can be forced while reasoning is enabled. */

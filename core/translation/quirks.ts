@@ -25,7 +25,6 @@ export const USUAL: Quirks = {
     custom: false,
     parallel_flag: true,
     empty_array_ok: false,
-    schema_dialect: 'json_schema',
     root_union: true,
     force_with_thinking: true,
     web_search: false,
@@ -214,11 +213,6 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
     parallel_flag: flag('Parallel tool calls can be disabled.'),
     empty_array_ok: flag(
       'An empty list of tools is accepted, and sent if there are tool calls but no tools. For vendors of the style `chat`.',
-    ),
-    schema_dialect: word(
-      'The format of schemas, for vendors whose style has both; `chat`, `responses` and `messages` use JSON Schema.',
-      'json_schema',
-      'openapi_subset',
     ),
     root_union: flag(
       '`anyOf`, `oneOf` and the like are accepted at the top level of a schema; otherwise it is flattened to one object.',

@@ -10,7 +10,6 @@ import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
 import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
 import plugin from '../../plugins/vendors/gemini/index.ts';
 import { MODEL_QUIRKS, STYLE_QUIRKS } from '../../plugins/vendors/gemini/quirks.ts';
-import { cleanSchema } from '../../plugins/vendors/gemini/schema.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { laterUsage, usageIn } from '../../plugins/vendors/gemini/usage.ts';
 import { ANY_CALL, NO_ATTACHMENTS } from '../kit/calls.ts';
@@ -515,76 +514,6 @@ describe('a request to gemini that asks for more than there is', () => {
       assert.deepEqual(warnings.all, ['tool_choice:changed'], mode);
       assert.equal(warnings.serious.length, mode === 'required' ? 1 : 0, mode);
     }
-  });
-});
-
-describe('a schema for older models of gemini', () => {
-  const clean = (schema: JsonObject): JsonObject => cleanSchema(schema).schema;
-
-  it('loses nothing that can be said in other words', () => {
-    const { schema, lost } = cleanSchema({
-      $schema: 'x',
-      type: 'object',
-      additionalProperties: false,
-      $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
-      properties: {
-        place: { $ref: '#/$defs/place', description: 'Where.' },
-        unit: { const: 'celsius' },
-        days: { type: ['integer', 'null'], exclusiveMinimum: 0, default: 1 },
-        when: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
-        tags: { type: 'array', items: { enum: ['a', 'b'] } },
-        both: {
-          allOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { properties: { b: { type: 'string' } } }],
-        },
-        either: { oneOf: [{ type: 'string' }, { type: 'number' }] },
-      },
-      required: ['place', 'missing'],
-    });
-    assert.deepEqual(schema, {
-      type: 'object',
-      properties: {
-        place: {
-          type: 'object',
-          description: 'Where.',
-          properties: { city: { type: 'string' } },
-          required: ['city'],
-        },
-        unit: { type: 'string', enum: ['celsius'] },
-        days: { type: 'integer', nullable: true, minimum: 1 },
-        when: { type: 'string', nullable: true, format: 'date-time' },
-        tags: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } },
-        both: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } },
-        either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
-      },
-      required: ['place'],
-    });
-    assert.equal(lost, false);
-  });
-
-  it('says when something is lost', () => {
-    for (const property of [
-      { type: 'string', format: 'uri' },
-      { type: 'array', uniqueItems: true },
-      { type: 'number', multipleOf: 3 },
-      { type: 'number', enum: [1, 2] },
-      { not: { type: 'string' } },
-      { type: 'object', patternProperties: { '^a': {} } },
-      { type: 'object', additionalProperties: { type: 'string' } },
-      { $ref: 'https://elsewhere.example/schema' },
-    ] as JsonObject[]) {
-      assert.equal(cleanSchema({ type: 'object', properties: { property } }).lost, true, JSON.stringify(property));
-    }
-    assert.deepEqual(clean({ type: 'integer', description: 'Size.', enum: [1, 2] }), {
-      type: 'integer',
-      description: 'Size. One of: 1, 2.',
-    });
-  });
-
-  it('ends where a schema refers to itself, however often', () => {
-    const children = { type: 'array', items: { $ref: '#' } };
-    const node = { type: 'object', properties: { a: children, b: children, c: children } };
-    assert.equal(cleanSchema(node).lost, true);
-    assert.equal(cleanSchema({ $ref: '#' }).lost, true);
   });
 });
 

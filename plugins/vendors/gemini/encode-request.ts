@@ -16,7 +16,6 @@ import {
 } from '../../../core/translation/index.ts';
 import { encodeContents } from './contents.ts';
 import { usualModalities } from './quirks.ts';
-import { cleanSchema } from './schema.ts';
 import { encodeTools } from './tools.ts';
 
 /** The vendor's levels. */
@@ -99,11 +98,7 @@ function encodeFormat({ format, verbosity }: Output, { quirks }: Target, warning
     warnings.change('response_format');
     return { responseMimeType };
   }
-  const schema = describedSchema(format);
-  if (quirks.tools.schema_dialect === 'json_schema') return { responseMimeType, responseJsonSchema: schema };
-  const cleaned = cleanSchema(schema);
-  if (cleaned.lost) warnings.change('response_format');
-  return { responseMimeType, responseSchema: cleaned.schema };
+  return { responseMimeType, responseJsonSchema: describedSchema(format) };
 }
 
 /** Output modalities and voice. The vendor returns raw samples only. */

@@ -31,7 +31,6 @@ export const STYLE_QUIRKS: SomeQuirks = {
     custom: false,
     parallel_flag: false,
     empty_array_ok: false,
-    schema_dialect: 'json_schema',
     force_with_thinking: true,
     web_search: true,
   },

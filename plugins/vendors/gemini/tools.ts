@@ -10,7 +10,6 @@ import type {
 } from '../../../core/translation/index.ts';
 import { choosesHosted, dropSearchExtras } from '../../../core/translation/index.ts';
 import { searchesBesideTools } from './quirks.ts';
-import { cleanSchema } from './schema.ts';
 
 /** The tool members of a request. */
 export interface ToolFields {
@@ -29,7 +28,7 @@ export function encodeTools(conversation: Conversation, to: Target, warnings: Wa
   const hosted = conversation.tools.filter((tool) => tool.type === 'hosted');
   const isSearch = choosesHosted(conversation.tools, toolChoice);
   const offered = isSearch ? [] : offeredTools(own, toolChoice);
-  const functions = offered.map((tool) => declaration(tool, to, warnings));
+  const functions = offered.map((tool) => declaration(tool, warnings));
   const search = encodeSearch(hosted, functions.length > 0, to, warnings);
   const others = hosted.filter((tool) => tool.style === 'gemini' && tool.search === undefined).map(({ raw }) => raw);
   const beside = [...(search === undefined ? [] : [search]), ...others];
@@ -58,7 +57,7 @@ function offeredTools(
   return left.length > 0 ? left : tools;
 }
 
-function declaration(tool: FunctionTool | CustomTool, to: Target, warnings: Warnings): JsonObject {
+function declaration(tool: FunctionTool | CustomTool, warnings: Warnings): JsonObject {
   for (const name of Object.keys(tool.extras ?? {})) {
     warnings.drop(`tools.${name}`, HINTS.includes(name) ? 'hint' : undefined);
   }
@@ -67,11 +66,11 @@ function declaration(tool: FunctionTool | CustomTool, to: Target, warnings: Warn
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
-    ...parametersOf(tool, to, warnings),
+    ...parametersOf(tool),
   };
 }
 
-function parametersOf(tool: FunctionTool | CustomTool, { quirks }: Target, warnings: Warnings): JsonObject {
+function parametersOf(tool: FunctionTool | CustomTool): JsonObject {
   if (tool.type === 'custom') {
     return {
       parametersJsonSchema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
@@ -79,11 +78,7 @@ function parametersOf(tool: FunctionTool | CustomTool, { quirks }: Target, warni
   }
   const { schema } = tool;
   if (schema === undefined || Object.keys(schema).length === 0) return {};
-  if (quirks.tools.schema_dialect === 'json_schema') return { parametersJsonSchema: schema };
-  const cleaned = cleanSchema(schema);
-  if (cleaned.lost) warnings.change('tools.schema');
-  // The vendor refuses an object schema without properties, so a function without arguments gets no schema.
-  return cleaned.schema.properties === undefined ? {} : { parameters: cleaned.schema };
+  return { parametersJsonSchema: schema };
 }
 
 /** Options of a search have no equivalent. */
