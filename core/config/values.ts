@@ -29,7 +29,7 @@ export const addressRange: Schema<string> = schema<string>({
 const msIn: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A group of settings, all optional, in the schema of a section. */
-export const settings = (description: string, properties: object) =>
+export const settings = <const P extends object>(description: string, properties: P) =>
   ({ description, type: 'object', additionalProperties: false, properties, default: {} }) as const;
 
 /** Milliseconds in `30s`. Throws a RangeError for anything else. */

@@ -1,50 +1,17 @@
 /** The section `alerts` of gateway.yaml. */
-import { schema } from '../../core/plugin.ts';
+import { type Accepted, typed } from '../../core/plugin.ts';
 import { duration, settings } from '../../core/sdk.ts';
 
-/** Where alerts are sent: exactly one of the types. */
-export interface TargetSection {
-  readonly name?: string;
-  /** An email address. */
-  readonly mail?: string;
-  readonly webhook?: string;
-  readonly slack?: string;
-  readonly feishu?: string;
-  readonly dingtalk?: string;
-  readonly wecom?: string;
-  /** The key of the signature; empty: not signed. */
-  readonly secret: string;
-}
-
-/** The section. Amounts are currency units per calendar month (UTC). */
-export interface AlertsSection {
-  readonly to: readonly TargetSection[];
-  readonly levels: readonly number[];
-  readonly budget: {
-    readonly gateway?: number;
-    readonly person?: number;
-    readonly channels: Readonly<Record<string, number>>;
-  };
-  /** How long a circuit is open before it is told; `0s`: never. */
-  readonly vendors: string;
-  readonly prices: boolean;
-  readonly disk: boolean;
-  readonly backups: boolean;
-  /** `22:00-07:00`; empty: none. */
-  readonly quiet: string;
-  /** An IANA time zone. */
-  readonly zone: string;
-}
-
-const amount = { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000_000 };
-const url = (of: string) => ({
-  type: 'string',
-  pattern: '^https?://[^\\s]+$',
-  description: `The URL ${of}. It may be in a private network.`,
-});
+const amount = { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000_000 } as const;
+const url = (of: string) =>
+  ({
+    type: 'string',
+    pattern: '^https?://[^\\s]+$',
+    description: `The URL ${of}. It may be in a private network.`,
+  }) as const;
 
 /** How the section must look. */
-export const alertsSection = schema<AlertsSection>(
+export const alertsSection = typed(
   settings('Tells administrators about budgets, vendors, prices, disk and backups.', {
     to: {
       type: 'array',
@@ -110,3 +77,7 @@ export const alertsSection = schema<AlertsSection>(
     zone: { type: 'string', default: 'UTC', description: 'The time zone of `quiet`: `Europe/Berlin`.' },
   }),
 );
+
+export type AlertsSection = Accepted<typeof alertsSection>;
+/** Where alerts are sent: exactly one of the types. */
+export type TargetSection = AlertsSection['to'][number];

@@ -1,7 +1,7 @@
 /** The guard `my-plugin`: refuses requests that contain one of the configured words. */
-import { definePlugin, refuse, schema } from 'turnpike/plugin';
+import { definePlugin, refuse, typed } from 'turnpike/plugin';
 
-const section = schema<{ readonly words: readonly string[] }>({
+const section = typed({
   type: 'object',
   additionalProperties: false,
   properties: { words: { type: 'array', items: { type: 'string', minLength: 1 }, default: [] } },
