@@ -26,7 +26,7 @@ const patterns = {
   minItems: 1,
   // A second `*` would match nothing.
   items: { type: 'string', minLength: 1, pattern: String.raw`^[^*]*\*?[^*]*$` },
-};
+} as const;
 
 /** The schema members for a scope. */
 export const scopeProperties = {
@@ -45,7 +45,7 @@ export const scopeProperties = {
     description:
       "Only for these models; `*` matches any characters. A call is in the scope if its model, what an alias stands for, a fallback or a vendor's name for one of them matches.",
   },
-};
+} as const;
 
 /** The services that tell what a call may reach: a plugin that has scopes names them in `wants`. */
 export const scopeServices = [Catalog, Groups, Keys] as const;

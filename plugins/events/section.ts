@@ -1,46 +1,11 @@
 /** The section `events` of gateway.yaml. */
-import { schema } from '../../core/plugin.ts';
+import { type Accepted, typed } from '../../core/plugin.ts';
 import { settings, size } from '../../core/sdk.ts';
 
-/** Posts to a URL. */
-export interface WebhookSection {
-  readonly url: string;
-  /** The key of the signature; empty: not signed. */
-  readonly secret: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Files in a folder. */
-export interface FileSection {
-  /** Relative to the working folder of the gateway. */
-  readonly folder: string;
-  readonly maxBytes: string;
-  /** In days; 0: forever. */
-  readonly keepDays: number;
-}
-
-/** Objects in a bucket of S3 or of storage with its API. */
-export interface S3Section {
-  /** Up to the bucket, without the objects' prefix. */
-  readonly url: string;
-  readonly prefix: string;
-  readonly region: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
-}
-
-/** The section. */
-export interface EventsSection {
-  readonly webhook?: WebhookSection;
-  readonly file?: FileSection;
-  readonly s3?: S3Section;
-  readonly queue: number;
-}
-
-const url = { type: 'string', pattern: '^https?://[^\\s]+$' };
+const url = { type: 'string', pattern: '^https?://[^\\s]+$' } as const;
 
 /** How the section must look. */
-export const eventsSection = schema<EventsSection>(
+export const eventsSection = typed(
   settings('A JSON event for each call, for other systems.', {
     webhook: {
       type: 'object',
@@ -108,3 +73,11 @@ export const eventsSection = schema<EventsSection>(
     },
   }),
 );
+
+type EventsSection = Accepted<typeof eventsSection>;
+/** Posts to a URL. */
+export type WebhookSection = NonNullable<EventsSection['webhook']>;
+/** Files in a folder. */
+export type FileSection = NonNullable<EventsSection['file']>;
+/** Objects in a bucket of S3 or of storage with its API. */
+export type S3Section = NonNullable<EventsSection['s3']>;

@@ -1,26 +1,9 @@
 /** The section `guard` of gateway.yaml, and its compiled rules: what each one matches, and which calls it applies to. */
 import { type Finder, patternFinder, wordFinder } from '../../core/contracts/matching.ts';
-import { type Host, type Known, schema } from '../../core/plugin.ts';
-import { isInScope, type Scope, scopeProperties } from '../../core/sdk.ts';
+import { type Accepted, type Host, type Known, typed } from '../../core/plugin.ts';
+import { isInScope, scopeProperties } from '../../core/sdk.ts';
 
-/** A rule in gateway.yaml. It has `words` or a `pattern`. */
-export interface RuleEntry extends Scope {
-  readonly name: string;
-  readonly words?: readonly string[];
-  readonly pattern?: string;
-  readonly where: 'input' | 'output' | 'both';
-  readonly action: 'refuse' | 'redact';
-  readonly replacement: string;
-}
-
-/** The section. */
-export interface GuardSection {
-  readonly rules: readonly RuleEntry[];
-  /** Characters of a stream that are held back. */
-  readonly window: number;
-}
-
-export const guardSection = schema<GuardSection>({
+export const guardSection = typed({
   type: 'object',
   description: 'Words and patterns that are refused or redacted in requests and answers.',
   additionalProperties: false,
@@ -59,6 +42,9 @@ export const guardSection = schema<GuardSection>({
     },
   },
 });
+
+/** A rule in gateway.yaml. It has `words` or a `pattern`. */
+export type RuleEntry = Accepted<typeof guardSection>['rules'][number];
 
 /** A compiled rule. */
 export interface Rule extends Finder, Pick<RuleEntry, 'name' | 'action' | 'where' | 'replacement'> {

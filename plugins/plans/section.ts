@@ -1,29 +1,13 @@
 /** The section `plans` of gateway.yaml: its schema, and the plans it describes, in micro-quota. */
 import { LARGEST_GRANT, MICRO } from '../../core/contracts/ledger.ts';
 import type { Plan } from '../../core/contracts/subscriptions.ts';
-import { type Host, schema } from '../../core/plugin.ts';
+import { type Accepted, type Host, typed } from '../../core/plugin.ts';
 import { decimal } from '../../core/sdk.ts';
-
-/** A plan as it is written; amounts are currency units. */
-interface PlanFields {
-  readonly title?: string;
-  readonly days: number;
-  readonly daily?: number;
-  readonly weekly?: number;
-  readonly monthly?: number;
-  readonly price?: number;
-  readonly balance: number;
-  readonly includes?: 'balance';
-  readonly afterLimits: 'refuse' | 'balance';
-  readonly afterExpiry: 'refuse' | 'balance';
-}
-/** The plans, by name. */
-export type PlansSection = Readonly<Record<string, PlanFields>>;
 
 const amount = (description: string) => ({ description, type: 'number', minimum: 0, maximum: 1_000_000 }) as const;
 
 /** Its schema. */
-export const plansSection = schema<PlansSection>({
+export const plansSection = typed({
   description: 'Plans that accounts can subscribe to, by name. Amounts are currency units.',
   type: 'object',
   propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' },
@@ -62,6 +46,11 @@ export const plansSection = schema<PlansSection>({
     },
   },
 });
+
+/** The plans, by name. */
+export type PlansSection = Accepted<typeof plansSection>;
+/** A plan as it is written; amounts are currency units. */
+type PlanFields = PlansSection[string];
 
 /** Reads the plans, and reports what a schema cannot check. */
 export function readPlans(section: PlansSection, perUnit: number, problem: Host['problem']): ReadonlyMap<string, Plan> {

@@ -1,23 +1,9 @@
 /** The section `telemetry` of gateway.yaml. */
-import { schema } from '../../core/plugin.ts';
+import { type Accepted, typed } from '../../core/plugin.ts';
 import { duration, settings } from '../../core/sdk.ts';
 
-/** The section. */
-export interface TelemetrySection {
-  /** The base URL of the collector; empty: nothing is sent. */
-  readonly endpoint: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly service: string;
-  readonly traces: boolean;
-  readonly metrics: boolean;
-  readonly interval: string;
-  readonly sample: number;
-  readonly context: { readonly accept: boolean; readonly forward: boolean };
-  readonly content: boolean;
-}
-
 /** How the section must look. */
-export const telemetrySection = schema<TelemetrySection>(
+export const telemetrySection = typed(
   settings('Traces and metrics for an OpenTelemetry collector, by OTLP over HTTP.', {
     endpoint: {
       type: 'string',
@@ -56,3 +42,5 @@ export const telemetrySection = schema<TelemetrySection>(
     },
   }),
 );
+
+export type TelemetrySection = Accepted<typeof telemetrySection>;
