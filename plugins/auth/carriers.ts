@@ -1,9 +1,9 @@
 /** Finds the API key of a request: one function reads all places, so that all are validated alike. */
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { KeyPlaces } from '../../core/contracts/key-places.ts';
-import { type Caller, schema } from '../../core/plugin.ts';
+import { type Caller, typed } from '../../core/plugin.ts';
 
-export const authSection = schema<KeyPlaces>({
+export const authSection = typed({
   type: 'object',
   additionalProperties: false,
   properties: {

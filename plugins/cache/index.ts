@@ -13,15 +13,14 @@ import {
   type Known,
   type Parts,
   type Revision,
-  schema,
   slot,
+  typed,
 } from '../../core/plugin.ts';
 import {
   byteSize,
   duration,
   durationMs,
   isInScope,
-  type Scope,
   scopeProperties,
   scopeServices,
   size,
@@ -29,18 +28,7 @@ import {
 } from '../../core/sdk.ts';
 import { type Conversation, foldParts, type Reply } from '../../core/translation/index.ts';
 
-/** The section. */
-interface CacheSection extends Scope {
-  /** How long an answer is cached; `0s`: the cache is off. */
-  readonly ttl: string;
-  /** The maximum size of all answers of a process. */
-  readonly maxBytes: string;
-  /** The price of a hit as a part of the model's price. */
-  readonly price: number;
-  readonly calls: 'deterministic' | 'all';
-}
-
-const cacheSection = schema<CacheSection>({
+const cacheSection = typed({
   type: 'object',
   description: 'Caches answers, and repeats them for the same request of the same account.',
   additionalProperties: false,

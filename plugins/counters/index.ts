@@ -11,7 +11,7 @@ import {
   type Parts,
   type PeerOwner,
   type Peers,
-  schema,
+  typed,
 } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
 import { createLeases, type Holders, type Leases } from './leases.ts';
@@ -35,15 +35,7 @@ import { readAddress } from './valkey/address.ts';
 import { createSharedCounters } from './valkey/counters.ts';
 import { createWorkerCounters } from './worker.ts';
 
-interface CountersSection {
-  readonly driver: 'memory' | 'valkey';
-  /** The server's URL; empty in memory. */
-  readonly url: string;
-  /** The prefix of all keys on the server. */
-  readonly prefix: string;
-}
-
-const section = schema<CountersSection>(
+const section = typed(
   settings('Rate-limit counters: requests, tokens, running calls, and sign-in attempts.', {
     driver: {
       description:

@@ -1,24 +1,13 @@
 /** The section `groups` of gateway.yaml: its schema, and the groups that it describes. */
 import { DEFAULT_GROUP, GROUP_NAME, type Reach } from '../../core/contracts/groups.ts';
-import { type Host, schema } from '../../core/plugin.ts';
+import { type Accepted, type Host, typed } from '../../core/plugin.ts';
 import { type Decimal, decimal, nearest } from '../../core/sdk.ts';
-
-/** An entry as it is written. */
-export interface GroupEntry {
-  readonly channels?: readonly string[];
-  readonly factor?: number;
-  readonly factors?: Readonly<Record<string, number>>;
-  readonly of?: readonly string[];
-  readonly for?: readonly string[];
-}
-/** The entries, by name. */
-export type GroupsSection = Readonly<Record<string, GroupEntry>>;
 
 const name = { type: 'string', pattern: GROUP_NAME } as const;
 const factor = { type: 'number', minimum: 0, maximum: 1_000 } as const;
 
 /** Its schema. Without the section there are no groups, so its default is none. */
-export const groupsSection = schema<GroupsSection>({
+export const groupsSection = typed({
   description:
     'Groups of channels, by name. A call uses the group of its key, by default that of its account (`default`). It reaches only channels of the group, and pays its factor of the price. Without this section, every key reaches every channel.',
   type: 'object',
@@ -59,6 +48,11 @@ export const groupsSection = schema<GroupsSection>({
     },
   },
 });
+
+/** The entries, by name. */
+export type GroupsSection = Accepted<typeof groupsSection>;
+/** An entry as it is written. */
+export type GroupEntry = GroupsSection[string];
 
 /** A group that is ready for use. */
 export interface Group {

@@ -1,18 +1,7 @@
 /** The section `limits` of gateway.yaml, and its rules. */
 import type { KeyLimit } from '../../core/contracts/keys.ts';
-import { schema } from '../../core/plugin.ts';
+import { type Accepted, typed } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
-
-/** The limits of a key or an account. Omitted ones are unlimited. */
-export interface Allowed {
-  readonly requestsPerMinute?: number;
-  readonly tokensPerMinute?: number;
-  readonly concurrent?: number;
-}
-/** Limits of each key, and of all keys of an account together. */
-export interface LimitsSection extends Allowed {
-  readonly perAccount?: Allowed;
-}
 
 export type Whose = 'key' | 'account';
 export type WindowKind = 'requests' | 'tokens';
@@ -29,14 +18,14 @@ export interface GateRule {
   readonly limit: number;
 }
 
-const count = { type: 'integer', minimum: 1 };
+const count = { type: 'integer', minimum: 1 } as const;
 const allowed = {
   requestsPerMinute: { ...count, description: 'Requests within any minute.' },
   tokensPerMinute: { ...count, description: 'Input and output tokens within any minute.' },
   concurrent: { ...count, description: 'Concurrent calls.' },
-};
+} as const;
 
-export const limits = schema<LimitsSection>(
+export const limits = typed(
   settings('Limits of each key; without this section there are none.', {
     ...allowed,
     perAccount: {
@@ -48,6 +37,9 @@ export const limits = schema<LimitsSection>(
   }),
 );
 
+/** Limits of each key, and of all keys of an account together. Omitted ones are unlimited. */
+export type LimitsSection = Accepted<typeof limits>;
+
 /** The rules in the order of evaluation: those of the key first. */
 export interface Rules {
   readonly requests: readonly WindowRule[];
@@ -57,7 +49,7 @@ export interface Rules {
 
 /** The rules of a section. */
 export function rulesOf(section: LimitsSection): Rules {
-  const limitsOf = (name: keyof Allowed): readonly GateRule[] => [
+  const limitsOf = (name: keyof typeof allowed): readonly GateRule[] => [
     ...limited('key', name, section[name]),
     ...limited('account', `perAccount.${name}`, section.perAccount?.[name]),
   ];

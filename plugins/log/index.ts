@@ -11,7 +11,7 @@ import {
   Records,
   type UsageRecord,
 } from '../../core/contracts/records.ts';
-import { definePlugin, type Exchange, type Host, type Known, type Step, schema } from '../../core/plugin.ts';
+import { definePlugin, type Exchange, type Host, type Known, type Step, typed } from '../../core/plugin.ts';
 import { duration, durationMs } from '../../core/sdk.ts';
 import { additionSteps, hourOf } from './additions.ts';
 import type { Range } from './conditions.ts';
@@ -94,14 +94,7 @@ function eventSteps(event: AccountEvent, atMs: number): readonly Step[] {
   ];
 }
 
-interface LogSection {
-  /** `90d`. */
-  readonly keep: string;
-  /** Members of `metadata`. */
-  readonly tags: readonly string[];
-}
-
-const logSection = schema<LogSection>({
+const logSection = typed({
   type: 'object',
   additionalProperties: false,
   properties: {

@@ -1,16 +1,10 @@
 /** Email: sends messages through an SMTP server, or writes them to the log if there is none. */
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { definePlugin, type Parts, schema } from '../../core/plugin.ts';
+import { definePlugin, type Parts, typed } from '../../core/plugin.ts';
 import { createQueue, createServer } from './queue.ts';
 
-interface MailSection {
-  /** Empty: emails are written to the log. */
-  readonly smtp: string;
-  readonly from: string;
-}
-
-const mailSection = schema<MailSection>({
+const mailSection = typed({
   type: 'object',
   additionalProperties: false,
   properties: {

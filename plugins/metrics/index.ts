@@ -5,18 +5,13 @@ import { Counters } from '../../core/contracts/counters.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { answer, type Caller, definePlugin, type Host, schema } from '../../core/plugin.ts';
+import { answer, type Caller, definePlugin, type Host, typed } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createMeters } from './meters.ts';
 import { createProcessMetrics, noWorkers } from './processes.ts';
 
-interface MetricsSection {
-  /** Without a token, only direct requests from this machine are answered. */
-  readonly token?: string;
-}
-
-const section = schema<MetricsSection>(
+const section = typed(
   settings('Prometheus metrics at GET /metrics.', {
     token: {
       type: 'string',

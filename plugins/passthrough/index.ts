@@ -4,30 +4,18 @@ import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import {
+  type Accepted,
   type Channel,
   definePlugin,
   type Exchange,
   type Host,
   type PassthroughRoute,
-  schema,
+  typed,
 } from '../../core/plugin.ts';
-
-/** A path and everything below it. */
-interface PassthroughEntry {
-  /** `/v1/files` */
-  readonly prefix: string;
-  /** The name of a channel. */
-  readonly channel: string;
-  /** The path below the channel's url; undefined: the prefix without `/v1`. */
-  readonly path?: string;
-  /** Quota units per request. */
-  readonly price?: number;
-  readonly free: boolean;
-}
 
 const SEGMENTS = '(/[A-Za-z0-9_-][A-Za-z0-9._~-]*)+';
 
-const passthroughSection = schema<readonly PassthroughEntry[]>({
+const passthroughSection = typed({
   type: 'array',
   description: 'Paths whose requests are forwarded to a channel unchanged, WebSockets included.',
   default: [],
@@ -56,6 +44,8 @@ const passthroughSection = schema<readonly PassthroughEntry[]>({
     },
   },
 });
+
+type PassthroughEntry = Accepted<typeof passthroughSection>[number];
 
 export default definePlugin({
   name: 'passthrough',

@@ -1,21 +1,9 @@
 /** The section `prompts` of gateway.yaml. */
-import { schema } from '../../core/plugin.ts';
-import { duration, type Scope, scopeProperties, size } from '../../core/sdk.ts';
-
-/** The section. */
-export interface PromptsSection extends Scope {
-  /** How long prompts and answers are stored; `0d`: not at all. */
-  readonly keep: string;
-  /** The most text that is stored of a call. */
-  readonly maxBytes: string;
-  /** Administrators who may read them, by name or id. */
-  readonly readers: readonly string[];
-  /** Users may read those of their own calls. */
-  readonly own: boolean;
-}
+import { type Accepted, typed } from '../../core/plugin.ts';
+import { duration, scopeProperties, size } from '../../core/sdk.ts';
 
 /** How the section must look. */
-export const promptsSection = schema<PromptsSection>({
+export const promptsSection = typed({
   type: 'object',
   description: 'Prompts and answers of calls that are stored, encrypted, for a configured time.',
   additionalProperties: false,
@@ -38,3 +26,5 @@ export const promptsSection = schema<PromptsSection>({
     ...scopeProperties,
   },
 });
+
+export type PromptsSection = Accepted<typeof promptsSection>;

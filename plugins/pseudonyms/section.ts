@@ -1,8 +1,8 @@
 /** The section `pseudonyms` of gateway.yaml, and the kinds of personal data that are recognized by their form. */
 
 import { type Finder, type Match, patternFinder } from '../../core/contracts/matching.ts';
-import { schema } from '../../core/plugin.ts';
-import { type Scope, scopeProperties } from '../../core/sdk.ts';
+import { type Accepted, typed } from '../../core/plugin.ts';
+import { scopeProperties } from '../../core/sdk.ts';
 import { ibansIn } from './iban.ts';
 
 /** By name in gateway.yaml: the name of their placeholders, and a pattern in the syntax of RE2; cards have a check digit (`findCard`). */
@@ -73,20 +73,13 @@ function isCard(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** The section. */
-export interface PseudonymsSection extends Scope {
-  readonly find: readonly (keyof typeof BUILT_IN)[];
-  readonly lists: readonly { readonly kind: string; readonly words: readonly string[] }[];
-  readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
-}
-
 const kind = {
   type: 'string',
   pattern: '^[A-Z][A-Z_]{0,19}$',
   description: 'The name of the placeholders: `CUSTOMER` becomes `[CUSTOMER_1]`.',
-};
+} as const;
 
-export const pseudonymsSection = schema<PseudonymsSection>({
+export const pseudonymsSection = typed({
   type: 'object',
   description: 'Personal data that vendors do not get: placeholders are sent, and replaced again in the answer.',
   additionalProperties: false,
@@ -96,7 +89,7 @@ export const pseudonymsSection = schema<PseudonymsSection>({
       type: 'array',
       uniqueItems: true,
       default: [],
-      items: { enum: Object.keys(BUILT_IN) },
+      items: { enum: Object.keys(BUILT_IN) as (keyof typeof BUILT_IN)[] },
       description:
         'Kinds that are recognized by their form: email addresses, phone numbers, IBANs, card numbers, IPv4 addresses.',
     },
@@ -134,3 +127,5 @@ export const pseudonymsSection = schema<PseudonymsSection>({
     ...scopeProperties,
   },
 });
+
+export type PseudonymsSection = Accepted<typeof pseudonymsSection>;

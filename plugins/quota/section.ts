@@ -1,21 +1,13 @@
 /** The section `quota` of gateway.yaml. */
 
-import type { EstimateOptions, TariffOptions } from '../../core/contracts/prices.ts';
-import { schema } from '../../core/plugin.ts';
-
-/** The values of the section. */
-export interface QuotaSection extends TariffOptions {
-  /** Quota units that a new account starts with. */
-  readonly welcome: number;
-  /** Only in configurations written before plans had their own section. */
-  readonly plans?: unknown;
-}
+import type { EstimateOptions } from '../../core/contracts/prices.ts';
+import { typed } from '../../core/plugin.ts';
 
 /** The default for estimating calls. */
 export const ESTIMATE_DEFAULTS: EstimateOptions = { reserve: 'strict', assumeOutput: 4_096, mediaTokens: 3_000 };
 
 /** Its schema. */
-export const quotaSection = schema<QuotaSection>({
+export const quotaSection = typed({
   type: 'object',
   additionalProperties: false,
   properties: {

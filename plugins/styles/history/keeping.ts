@@ -2,13 +2,14 @@
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { Running } from '../../../core/contracts/running.ts';
 import {
+  type Accepted,
   type Exchange,
   GatewayError,
   type Host,
   type JsonBody,
   type Known,
-  schema,
   slot,
+  typed,
 } from '../../../core/plugin.ts';
 import { byteSize, duration, size } from '../../../core/sdk.ts';
 
@@ -65,15 +66,7 @@ export function createKeeping(host: Host, { perAccount, perAccountFree }: Respon
 
 export type Keeping = ReturnType<typeof createKeeping>;
 
-export interface ResponsesSection {
-  /** `30d`, or 0. */
-  readonly keep: string | 0;
-  /** `100mb`. */
-  readonly perAccount: string;
-  readonly perAccountFree: string;
-}
-
-export const responsesSection = schema<ResponsesSection>({
+export const responsesSection = typed({
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -95,3 +88,5 @@ export const responsesSection = schema<ResponsesSection>({
   },
   default: {},
 });
+
+export type ResponsesSection = Accepted<typeof responsesSection>;
