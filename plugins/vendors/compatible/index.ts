@@ -1,7 +1,7 @@
 /** The plugin `vendors/compatible`: any server with one of the common styles, at a configured URL. */
 
 import type { ModelQuirks } from '../../../core/plugin.ts';
-import { type Caller, type Channel, definePlugin, schema, type Vendor } from '../../../core/plugin.ts';
+import { type Accepted, type Caller, type Channel, definePlugin, typed, type Vendor } from '../../../core/plugin.ts';
 import { usualDialects } from '../../../core/translation/index.ts';
 
 /** Styles that request reasoning by an effort. */
@@ -44,24 +44,32 @@ const compatibleQuirks: readonly ModelQuirks[] = [
   },
 ];
 
-interface Options {
-  readonly auth?: Auth;
-}
-/** Where the server expects the key, if not as a bearer token. */
-interface Auth {
-  readonly header: string;
-  /** The authorization scheme, a word before the key. */
-  readonly scheme?: string;
-}
+const word = (title: string) => ({ type: 'string', title, pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }) as const;
+
+const options = typed({
+  type: 'object',
+  properties: {
+    auth: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'The header in which the server expects the key; without it, `authorization` with a bearer token.',
+      properties: {
+        header: { ...word('name of a header'), default: 'authorization', examples: ['api-key'] },
+        scheme: {
+          ...word('word'),
+          description: 'The authorization scheme, a word before the key. Without it, the header has only the key.',
+          examples: ['Token'],
+        },
+      },
+    },
+  },
+});
+type Options = Accepted<typeof options>;
 
 function credentials(channel: Channel): Record<string, string> {
   const { auth } = channel.options as Options;
   if (auth === undefined) return { authorization: `Bearer ${channel.key}` };
   return { [auth.header.toLowerCase()]: auth.scheme === undefined ? channel.key : `${auth.scheme} ${channel.key}` };
-}
-
-function word(title: string): Record<string, unknown> {
-  return { type: 'string', title, pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" };
 }
 
 /** Beta features that a client requests: a list of names, as long as the head of a request may be. */
@@ -81,24 +89,7 @@ function messagesHeaders(channel: Channel, _call: unknown, caller: Caller | unde
 
 const vendor: Vendor = {
   name: 'compatible',
-  options: schema<Options>({
-    type: 'object',
-    properties: {
-      auth: {
-        type: 'object',
-        additionalProperties: false,
-        description: 'The header in which the server expects the key; without it, `authorization` with a bearer token.',
-        properties: {
-          header: { ...word('name of a header'), default: 'authorization', examples: ['api-key'] },
-          scheme: {
-            ...word('word'),
-            description: 'The authorization scheme, a word before the key. Without it, the header has only the key.',
-            examples: ['Token'],
-          },
-        },
-      },
-    },
-  }),
+  options,
   speaks: {
     ...usualDialects(credentials, 'chat', 'responses'),
     messages: { path: '/messages', headers: messagesHeaders },

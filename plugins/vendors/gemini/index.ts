@@ -1,5 +1,6 @@
 /** The plugin `vendors/gemini`: the vendor `gemini`, and its style, which no client can use. */
 import {
+  type Accepted,
   type Call,
   type Channel,
   type Dialect,
@@ -7,8 +8,8 @@ import {
   type Json,
   type JsonObject,
   type Offer,
-  schema,
   type TokenCount,
+  typed,
   type Vendor,
   type Warnings,
 } from '../../../core/plugin.ts';
@@ -53,12 +54,11 @@ function entryOf(vector: Json, index: number): JsonObject {
   return { object: 'embedding', index, embedding: member(vector, 'values') ?? null };
 }
 
-interface Options {
-  /** The probability of harm from which the vendor blocks content; by default the vendor's own. */
-  readonly safety?: string;
-}
-
-const THRESHOLDS = ['BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE', 'BLOCK_ONLY_HIGH', 'BLOCK_NONE', 'OFF'];
+/** The probability of harm from which the vendor blocks content; by default the vendor's own. */
+const safety = {
+  enum: ['BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE', 'BLOCK_ONLY_HIGH', 'BLOCK_NONE', 'OFF'],
+} as const;
+const options = typed({ type: 'object', properties: { safety } });
 
 const CATEGORIES = [
   'HARM_CATEGORY_HARASSMENT',
@@ -78,7 +78,7 @@ function path({ stream }: Call, { model }: Offer): string {
 }
 
 function withSafety(body: Record<string, unknown>, { channel }: Offer): Record<string, unknown> {
-  const { safety: threshold } = channel.options as Options;
+  const { safety: threshold } = channel.options as Accepted<typeof options>;
   if (threshold === undefined) return body;
   return { ...body, safetySettings: CATEGORIES.map((category) => ({ category, threshold })) };
 }
@@ -105,7 +105,7 @@ const count: TokenCount = {
 
 const vendor: Vendor = {
   name: 'gemini',
-  options: schema<Options>({ type: 'object', properties: { safety: { enum: THRESHOLDS } } }),
+  options,
   url: () => 'https://generativelanguage.googleapis.com/v1beta',
   speaks: {
     gemini: { path, headers: credentials, request: withSafety, count },

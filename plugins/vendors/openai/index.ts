@@ -1,16 +1,23 @@
 /** The plugin `vendors/openai`: the vendor `openai` at its own address. */
-import { type Channel, definePlugin, schema, type TokenCount, type Vendor } from '../../../core/plugin.ts';
+import {
+  type Accepted,
+  type Channel,
+  definePlugin,
+  type TokenCount,
+  typed,
+  type Vendor,
+} from '../../../core/plugin.ts';
 import { isCount, isObject, usualDialects } from '../../../core/translation/index.ts';
 import { openaiQuirks } from './quirks.ts';
 
-interface Options {
-  /** The account to bill, if a key belongs to several organizations. */
-  readonly organization?: string;
-  readonly project?: string;
-}
+const options = typed({
+  type: 'object',
+  // The account to bill, if a key belongs to several organizations.
+  properties: { organization: { type: 'string', minLength: 1 }, project: { type: 'string', minLength: 1 } },
+});
 
 function credentials(channel: Channel): Record<string, string> {
-  const { organization, project } = channel.options as Options;
+  const { organization, project } = channel.options as Accepted<typeof options>;
   return {
     authorization: `Bearer ${channel.key}`,
     ...(organization === undefined ? {} : { 'openai-organization': organization }),
@@ -39,10 +46,7 @@ const count: TokenCount = {
 
 const vendor: Vendor = {
   name: 'openai',
-  options: schema<Options>({
-    type: 'object',
-    properties: { organization: { type: 'string', minLength: 1 }, project: { type: 'string', minLength: 1 } },
-  }),
+  options,
   url: () => 'https://api.openai.com/v1',
   // The first style can express the most: reasoning, free-text tools, files by URL.
   speaks: {
