@@ -1,5 +1,7 @@
 /** Typed names for what plugins share: services and schemas; and results that may be synchronous or a promise. */
 
+import type { JsonObject } from './contracts/json.ts';
+
 /** A value or a promise of it. A function that has its value already returns it without a promise. */
 export type Awaitable<T> = T | Promise<T>;
 
@@ -66,7 +68,9 @@ interface Named {
 
 type ObjectOf<S> = S extends { readonly properties: infer P }
   ? Members<P, S extends { readonly required: readonly (infer R)[] } ? R : never>
-  : Readonly<Record<string, S extends { readonly additionalProperties: infer A } ? ValueOf<A> : unknown>>;
+  : S extends { readonly additionalProperties: infer A }
+    ? Readonly<Record<string, ValueOf<A>>>
+    : JsonObject;
 
 /** The type of an object with these properties, of which `R` and those with a default are there. */
 export type Members<P, R = never> = Flat<

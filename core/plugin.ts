@@ -29,7 +29,16 @@ export * from './contracts/store.ts';
 export type * from './contracts/style.ts';
 export type * from './contracts/uses.ts';
 export type * from './contracts/vendor.ts';
-export { type Accepted, type Awaitable, type Schema, type Service, schema, service, typed } from './definitions.ts';
+export {
+  type Accepted,
+  type Awaitable,
+  type Members,
+  type Schema,
+  type Service,
+  schema,
+  service,
+  typed,
+} from './definitions.ts';
 export {
   type ErrorAbout,
   type ErrorMaker,

@@ -1,6 +1,7 @@
 /** Building blocks of the routes' schemas. */
-import type { JsonObject } from '../../core/contracts/json.ts';
-import { type Schema, schema } from '../../core/plugin.ts';
+import { type Members, type Schema, schema } from '../../core/plugin.ts';
+
+export type { Accepted, Members } from '../../core/plugin.ts';
 
 export const text = { type: 'string' } as const;
 export const integer = { type: 'integer' } as const;
@@ -20,37 +21,6 @@ export const record = <P extends object>(title: string, properties: P) => ({ tit
 export const list = (properties: object) => ({ type: 'array', items: object(properties) });
 /** A list of named objects. */
 export const listOf = (title: string, properties: object) => ({ type: 'array', items: record(title, properties) });
-
-/** The type of what a schema accepts. */
-export type Accepted<S> = S extends Schema<infer T> ? T : never;
-interface Named {
-  string: string;
-  integer: number;
-  number: number;
-  boolean: boolean;
-  null: null;
-  object: JsonObject;
-  array: readonly unknown[];
-}
-/** The type of a member, as far as its schema has `const`, `enum`, or `type`. */
-type Value<S> = S extends { readonly const: infer C }
-  ? C
-  : S extends { readonly enum: readonly (infer E)[] }
-    ? E
-    : S extends { readonly type: 'array'; readonly items: infer I }
-      ? readonly Value<I>[]
-      : S extends { readonly type: keyof Named | readonly (keyof Named)[] }
-        ? Named[S['type'] extends readonly (infer N)[] ? N & keyof Named : S['type'] & keyof Named]
-        : unknown;
-/** The members that are named one by one, not by an index signature. */
-type Known<P> = keyof { [K in keyof P as string extends K ? never : K]: true };
-type Given<P, R> = {
-  [K in Known<P>]: K extends R ? K : P[K] extends { readonly default: unknown } ? K : never;
-}[Known<P>];
-/** The type of an object with these members, of which `R` and those with a default are there. */
-export type Members<P, R = never> = { readonly [K in Given<P, R>]: Value<P[K]> } & {
-  readonly [K in Exclude<Known<P>, Given<P, R>>]?: Value<P[K]>;
-};
 
 /** The body of a request; other members are refused. */
 export const bodyOf = <const P extends object, const R extends string = never>(required: readonly R[], properties: P) =>

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { checkedPart } from '../../core/config/ready.ts';
 import { checkValue } from '../../core/config/validator.ts';
 import { duration, settings } from '../../core/config/values.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { type Accepted, type Schema, schema, typed } from '../../core/definitions.ts';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -69,8 +70,14 @@ describe('the type of a schema', () => {
     assert.equal(filled(lists, [{}])[0]?.at, 1);
     const maps = typed({ type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } });
     is<Same<Accepted<typeof maps>, Readonly<Record<string, readonly string[]>>>>();
+    const groups = typed({
+      type: 'object',
+      additionalProperties: settings('Each.', { at: { type: 'integer', default: 1 } }),
+    });
+    is<Same<Accepted<typeof groups>, Readonly<Record<string, { readonly at: number }>>>>();
+    assert.equal(filled(groups, { one: {} }).one?.at, 1);
     const open = typed({ type: 'object' });
-    is<Same<Accepted<typeof open>, Readonly<Record<string, unknown>>>>();
+    is<Same<Accepted<typeof open>, JsonObject>>();
   });
 
   it('has every type and every alternative', () => {
@@ -78,7 +85,7 @@ describe('the type of a schema', () => {
     is<Same<Accepted<typeof types>, { readonly at: number } | null>>();
     assert.equal(filled(types, null), null);
     const either = typed({ anyOf: [duration, { type: 'integer', const: 0 }, { type: 'object', required: ['a'] }] });
-    is<Same<Accepted<typeof either>, string | 0 | Readonly<Record<string, unknown>>>>();
+    is<Same<Accepted<typeof either>, string | 0 | JsonObject>>();
     const one = typed({ oneOf: [{ type: 'string' }, { type: 'number' }] });
     is<Same<Accepted<typeof one>, string | number>>();
   });
