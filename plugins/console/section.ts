@@ -1,26 +1,12 @@
 /** The section `console` of gateway.yaml. */
 import { isIP } from 'node:net';
-import type { OAuthSettings, Site } from '../../core/contracts/site.ts';
-import { schema } from '../../core/plugin.ts';
+import type { Site } from '../../core/contracts/site.ts';
+import { type Accepted, typed } from '../../core/plugin.ts';
 import { duration, durationMs, settings } from '../../core/sdk.ts';
 import { text } from './schemas.ts';
 
-interface ConsoleSection {
-  readonly url: string;
-  readonly name: string;
-  readonly session: { readonly days: number; readonly idle: string };
-  readonly accessToken: { readonly days: number };
-  readonly invitations: { readonly days: number };
-  readonly registration: Site['registration'];
-  readonly emailProof: boolean;
-  readonly oauth: Readonly<Record<string, Partial<OAuthSettings>>>;
-  readonly passkeys: { readonly rpId?: string };
-  /** Rate limits per address. */
-  readonly limits: { readonly signIn: number; readonly mail: number; readonly requests: number };
-}
-
 /** Its schema. */
-export const consoleSection = schema<ConsoleSection>({
+export const consoleSection = typed({
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -96,12 +82,12 @@ export const consoleSection = schema<ConsoleSection>({
 });
 
 /** The section as a service, for other plugins. */
-export function siteOf(section: ConsoleSection): Site {
+export function siteOf(section: Accepted<typeof consoleSection>): Site {
   const url = new URL(section.url);
   const rpId = section.passkeys.rpId ?? url.hostname;
   const oauth = Object.entries(section.oauth).map(([name, given]) => {
     const type = given.type ?? (name === 'github' ? 'github' : 'oidc');
-    const { id = '', secret = '', issuer, label } = given;
+    const { id, secret, issuer, label } = given;
     return [name, { type, id, secret, issuer, label }] as const;
   });
   return {

@@ -1,51 +1,10 @@
 /** The sections `channels` and `models` of gateway.yaml. */
-import { type Channel, schema } from '../../core/plugin.ts';
+import { type Accepted, typed } from '../../core/plugin.ts';
 import { duration, proxySchema } from '../../core/sdk.ts';
-import { quirksSchema, type SomeQuirks } from '../../core/translation/index.ts';
+import { quirksSchema } from '../../core/translation/index.ts';
 
-/** A channel's common fields; its vendor defines more. */
-export interface ChannelEntry {
-  readonly name: string;
-  readonly vendor: string;
-  readonly url?: string;
-  readonly key: string;
-  /** Several keys, instead of `key`. */
-  readonly keys?: readonly string[];
-  readonly proxy?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly weight: number;
-  readonly priority: number;
-  /** Durations with units. */
-  readonly timeout: {
-    readonly connect: string;
-    readonly head?: string;
-    readonly idle: string;
-    readonly total: string;
-  };
-  /** The vendor's own list of models is read. */
-  readonly models?: 'list';
-  readonly speaks?: readonly string[];
-  readonly stream: { readonly usage: Channel['streamUsage'] };
-  readonly quirks: SomeQuirks;
-  readonly [option: string]: unknown;
-}
-
-/** A model: an alias, or its channels. */
-export interface ModelEntry {
-  readonly alias?: string;
-  /** The name of a channel, or that name with the upstream model. */
-  readonly from?: readonly (string | Readonly<Record<string, string>>)[];
-  readonly fallback?: readonly string[];
-  readonly only?: readonly string[];
-  readonly free: boolean;
-  readonly strict?: boolean;
-  readonly quirks?: SomeQuirks;
-  readonly price?: unknown;
-}
-
-const name = { type: 'string', minLength: 1 };
-const names = { type: 'array', minItems: 1, uniqueItems: true, items: name };
+const name = { type: 'string', minLength: 1 } as const;
+const names = { type: 'array', minItems: 1, uniqueItems: true, items: name } as const;
 
 const channelFields = {
   name: {
@@ -141,20 +100,23 @@ const channelFields = {
     },
   },
   quirks: { ...quirksSchema, default: {} },
-};
+} as const;
 
 /** The fields that every channel may have. */
 export const CHANNEL_FIELDS: readonly string[] = Object.keys(channelFields);
 
 /** The schema of the section `channels`. Other fields belong to the vendor and are validated with it. */
-export const channels = schema<readonly ChannelEntry[]>({
+export const channels = typed({
   type: 'array',
   description: 'The upstream channels that serve the models.',
   default: [],
   items: { type: 'object', required: ['name', 'vendor'], properties: channelFields },
 });
 
-export const models = schema<Readonly<Record<string, ModelEntry>>>({
+/** A channel's common fields; its vendor defines more. */
+export type ChannelEntry = Accepted<typeof channels>[number] & { readonly [option: string]: unknown };
+
+export const models = typed({
   type: 'object',
   description: 'The public model names, and the channels of each.',
   default: {},
@@ -185,3 +147,6 @@ export const models = schema<Readonly<Record<string, ModelEntry>>>({
     },
   },
 });
+
+/** A model: an alias, or its channels. */
+export type ModelEntry = Accepted<typeof models>[string];

@@ -1,60 +1,15 @@
 /** The section `payments` of gateway.yaml, and its active providers. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { Seller } from '../../core/contracts/payments.ts';
-import { schema } from '../../core/plugin.ts';
+import { type Accepted, typed } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
 import { type Decimal, decimalText, isCountable, readDecimal, readMoney } from './money.ts';
 
-type Written = string | number;
-
 /** As in the file. Empty values count as absent, so that `${NAME:-}` disables a provider. */
-export interface PaymentsSection {
-  readonly currency: string;
-  readonly price: Written;
-  readonly smallest: number;
-  readonly largest: number;
-  readonly amounts: readonly number[];
-  readonly seller: SellerSection;
-  readonly stripe: Terms & { readonly secret: string; readonly webhookSecret: string; readonly url: string };
-  readonly creem: {
-    readonly key: string;
-    readonly webhookSecret: string;
-    readonly url: string;
-    readonly products: readonly WrittenProduct[];
-  };
-  readonly alipay: Terms & {
-    readonly appId: string;
-    readonly privateKey: string;
-    readonly publicKey: string;
-    readonly gateway: string;
-  };
-  readonly epay: Terms & {
-    readonly id: string;
-    readonly key: string;
-    readonly url: string;
-    readonly methods: readonly { readonly type: string; readonly name: string }[];
-  };
-}
-
-/** The seller on invoices, and how they are numbered. */
-export interface SellerSection extends Seller {
-  readonly prefix: string;
-  /** The tax that prices include; `name` empty: none. */
-  readonly tax: { readonly name: string; readonly rate: Written };
-}
-
-interface Terms {
-  readonly currency?: string;
-  readonly price?: Written;
-}
-
-interface WrittenProduct {
-  readonly id: string;
-  readonly name: string;
-  readonly price: Written;
-  readonly currency?: string;
-  readonly quota: number;
-}
+export type PaymentsSection = Accepted<typeof paymentsSection>;
+/** The seller on invoices, how they are numbered, and the tax that prices include; without its name: none. */
+export type SellerSection = PaymentsSection['seller'];
+type Written = PaymentsSection['price'];
+type Terms = Pick<PaymentsSection['stripe'], 'currency' | 'price'>;
 
 /** A provider's currency, and its price for one unit. */
 export interface Price {
@@ -98,7 +53,7 @@ const terms = {
   price: { ...price, description: 'The price of one unit in this currency.' },
 } as const;
 
-export const paymentsSection = schema<PaymentsSection>({
+export const paymentsSection = typed({
   type: 'object',
   additionalProperties: false,
   properties: {

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type pg from 'pg';
 import {
+  type Accepted,
   type Membership,
   type OpenStore,
   type Reader,
@@ -10,7 +11,7 @@ import {
   StoreMissing,
   type StoreTable,
   StoreUnavailable,
-  schema,
+  typed,
 } from '../../../core/plugin.ts';
 import { duration, durationMs } from '../../../core/sdk.ts';
 import { connect, disconnect, type ServerSettings } from './connection.ts';
@@ -21,16 +22,7 @@ import { createReads } from './reads.ts';
 import { LOCKS } from './tables.ts';
 import { createWrites } from './writes.ts';
 
-/** The validated section. */
-interface PostgresSection {
-  readonly driver: string;
-  readonly url: string;
-  readonly pool: number;
-  readonly statementTimeout: string;
-  readonly data: string;
-}
-
-const section = schema<PostgresSection>({
+const section = typed({
   type: 'object',
   description: 'The durable store: a database on a PostgreSQL server, which several gateways may share.',
   additionalProperties: false,
@@ -208,7 +200,7 @@ async function connectedTo<T>(server: ServerSettings, use: (client: pg.Client) =
 }
 
 function readSettings(settings: unknown): ServerSettings {
-  const { url, pool, statementTimeout } = settings as PostgresSection;
+  const { url, pool, statementTimeout } = settings as Accepted<typeof section>;
   return { url, pool, statementTimeoutMs: durationMs(statementTimeout) };
 }
 
