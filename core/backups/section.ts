@@ -1,40 +1,13 @@
 /** The section `backup` of gateway.yaml: when scheduled backups are made, where they are stored, and which are kept. */
 import { durationMs, duration as durationSchema } from '../config/values.ts';
-import { type Schema, schema } from '../definitions.ts';
+import { type Accepted, typed } from '../definitions.ts';
 
+/** `backup` as written. */
+export type BackupSection = NonNullable<Accepted<typeof backupSchema>>;
 /** A bucket of S3 or a compatible object storage. */
-export interface BucketSection {
-  /** `https://s3.eu-central-1.amazonaws.com` */
-  readonly endpoint: string;
-  readonly bucket: string;
-  /** Before the names of backups: `turnpike/`. */
-  readonly prefix?: string;
-  readonly region?: string;
-  readonly accessKey: string;
-  readonly secretKey: string;
-}
-
+export type BucketSection = Exclude<BackupSection['to'], string>;
 /** How many backups are kept. */
-export interface KeepSection {
-  /** The newest. */
-  readonly last: number;
-  /** The newest of each of this many days (UTC). */
-  readonly daily: number;
-  /** The newest of each of this many weeks, which begin on Monday (UTC). */
-  readonly weekly: number;
-}
-
-/** What encrypts backups: the master key of the store, or a passphrase. */
-export type EncryptSection = 'master-key' | { readonly passphrase: string };
-
-/** `backup` as written; null: no scheduled backups. */
-export interface BackupSection {
-  readonly every: string;
-  /** A folder, relative to the configuration file, or a bucket. */
-  readonly to: string | BucketSection;
-  readonly keep: KeepSection;
-  readonly encrypt?: EncryptSection;
-}
+export type KeepSection = BackupSection['keep'];
 
 /** `backup` as used. */
 export interface BackupSettings extends Omit<BackupSection, 'every'> {
@@ -54,8 +27,8 @@ export const SHORTEST_MS = 60_000;
 const count = (description: string, byDefault: number) =>
   ({ type: 'integer', minimum: 0, maximum: 1_000, description, default: byDefault }) as const;
 
-/** Its schema. */
-export const backupSchema: Schema<BackupSection | null> = schema<BackupSection | null>({
+/** Its schema; null: no scheduled backups. */
+export const backupSchema = typed({
   type: ['object', 'null'],
   description: 'Scheduled backups of the database, each proven by a restore. Without it, none are made.',
   additionalProperties: false,

@@ -1,6 +1,6 @@
 /** Prices in gateway.yaml: the shape of `prices:` and of `price:` in a model's entry, and how both are read. */
 import { RATE_NAMES, type Rate } from '../../core/contracts/rates.ts';
-import { type Schema, schema } from '../../core/plugin.ts';
+import { type Accepted, type Schema, schema, typed } from '../../core/plugin.ts';
 import { type Decimal, duration } from '../../core/sdk.ts';
 import { amountSchema, type Fields, type Path, type Problem, readAmount, readFields } from './fields.ts';
 import { type ImagePriceFields, imagePricesSchema, readImagePrices } from './images.ts';
@@ -43,16 +43,7 @@ export type PriceEntry = PriceFields | readonly PriceFields[];
 export type PricesSection = Readonly<Record<string, PriceEntry>>;
 
 /** `prices.updates`: newer list prices than those that ship. */
-export interface UpdatesSection {
-  /** The URL of the list; undefined: that of genai-prices. */
-  readonly from?: string;
-  /** The interval of the scheduled check; undefined: none. */
-  readonly every?: string;
-  /** What the scheduled check takes over. */
-  readonly apply: 'none' | 'decreases' | 'all';
-  /** The largest plausible change of an amount, in percent. */
-  readonly maxChange: number;
-}
+export type UpdatesSection = Accepted<typeof updatesSchema>;
 
 /** `prices:` as written; the other members are prices by public model name. */
 export interface WrittenPrices {
@@ -93,38 +84,40 @@ export const priceSchema: Schema<PriceEntry> = schema({
   else: rowSchema,
 });
 
+const updatesSchema = typed({
+  type: 'object',
+  description:
+    'Newer list prices than those of this version. Without it, only `turnpike prices update` looks for them.',
+  additionalProperties: false,
+  properties: {
+    from: {
+      type: 'string',
+      pattern: '^https?://',
+      description: 'The URL of the list; default: that of genai-prices.',
+    },
+    every: { ...duration, description: 'The interval of a check; without it, nothing is checked.' },
+    apply: {
+      enum: ['none', 'decreases', 'all'],
+      description: 'What a check takes over: nothing, prices that only fall, or all.',
+      default: 'none',
+    },
+    maxChange: {
+      type: 'integer',
+      description: 'A list that changes a price of a model that is sold by more percent is refused.',
+      minimum: 1,
+      maximum: 10_000,
+      default: 300,
+    },
+  },
+});
+
 /** The section `prices:`. */
 export const pricesSchema: Schema<WrittenPrices> = schema({
   description:
     'Prices by public model name, in currency units: per million tokens, per image, second, million characters, or call.',
   type: 'object',
   properties: {
-    updates: {
-      type: 'object',
-      description:
-        'Newer list prices than those of this version. Without it, only `turnpike prices update` looks for them.',
-      additionalProperties: false,
-      properties: {
-        from: {
-          type: 'string',
-          pattern: '^https?://',
-          description: 'The URL of the list; default: that of genai-prices.',
-        },
-        every: { ...duration, description: 'The interval of a check; without it, nothing is checked.' },
-        apply: {
-          enum: ['none', 'decreases', 'all'],
-          description: 'What a check takes over: nothing, prices that only fall, or all.',
-          default: 'none',
-        },
-        maxChange: {
-          type: 'integer',
-          description: 'A list that changes a price of a model that is sold by more percent is refused.',
-          minimum: 1,
-          maximum: 10_000,
-          default: 300,
-        },
-      },
-    },
+    updates: updatesSchema,
   },
   additionalProperties: priceSchema,
   default: {},
