@@ -13,7 +13,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { Attempt, Exchange, Headers, Host } from '../../core/plugin.ts';
 import { attemptAttributes, callAttributes, commonOf, operationOf } from './attributes.ts';
 import type { AnswerCollector } from './content.ts';
-import { createMetering, createTracing, Losses } from './exporters.ts';
+import { createMetering, createTracing, logFailures } from './exporters.ts';
 import type { TelemetrySection } from './section.ts';
 
 /** The buckets that the conventions recommend (docs/gen-ai/gen-ai-metrics.md). */
@@ -55,9 +55,9 @@ export interface Ended {
 /** Creates it. */
 export function createRecorder(section: TelemetrySection, host: Pick<Host, 'agent' | 'boot' | 'clock' | 'log'>) {
   const resource = resourceFromAttributes({ 'service.name': section.service, 'service.instance.id': host.boot });
-  const losses = new Losses(host);
-  const tracing = section.traces ? createTracing(section, host, resource, losses) : undefined;
-  const metering = section.metrics ? createMetering(section, host, resource, losses) : undefined;
+  logFailures(host);
+  const tracing = section.traces ? createTracing(section, host, resource) : undefined;
+  const metering = section.metrics ? createMetering(section, host, resource) : undefined;
   const tracer = tracing?.getTracer('turnpike');
   const meter = metering?.getMeter('turnpike');
   const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]) =>

@@ -1,7 +1,8 @@
 /** The plugin `telemetry`: spans and metrics as a collector gets them, trace contexts, and a collector that is away. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Losses } from '../../plugins/telemetry/exporters.ts';
+import { globalErrorHandler } from '@opentelemetry/core';
+import { logFailures } from '../../plugins/telemetry/exporters.ts';
 import telemetry from '../../plugins/telemetry/index.ts';
 import { freePort } from '../../scripts/free-port.ts';
 import { fakeClock } from '../kit/clock.ts';
@@ -291,19 +292,18 @@ describe('telemetry', () => {
       }
     });
 
-  it('says at most once a minute that the collector is away, and how many spans were lost', () => {
+  it('says at most once a minute that something was not delivered', () => {
     const clock = fakeClock();
-    const lost: unknown[] = [];
-    const log = { warn: (_: string, { lostSpans }: { lostSpans: number }) => void lost.push(lostSpans) };
-    const losses = new Losses({ clock, log } as never);
-    losses.add(1, new Error('away'));
-    losses.add(2, undefined);
+    const reasons: unknown[] = [];
+    const log = { warn: (_: string, { reason }: { reason: string }) => void reasons.push(reason) };
+    logFailures({ clock, log } as never);
+    globalErrorHandler(new Error('away'));
     clock.advance(59_999);
-    losses.add(3, undefined);
+    globalErrorHandler('dropped 3 spans');
     clock.advance(1);
-    losses.add(4, undefined);
-    losses.add(5, undefined);
-    assert.deepEqual(lost, [1, 9]);
+    globalErrorHandler('dropped 4 spans');
+    globalErrorHandler(new Error('away'));
+    assert.deepEqual(reasons, ['away', 'dropped 4 spans']);
   });
 
   it('has no part in calls, and loads nothing, without its section', async () => {
