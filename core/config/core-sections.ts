@@ -1,45 +1,16 @@
 /** The sections of gateway.yaml that core reads itself: `config`, `configuration`, `listen`, `store`, `backup`, `upstream`, `logger`, `pipeline`. */
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
-import { type BackupSection, backupSchema } from '../backups/section.ts';
-import { type Schema, schema } from '../definitions.ts';
+import { backupSchema } from '../backups/section.ts';
+import { type Accepted, type Schema, schema, typed } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
 import { LOG_LEVELS, type LogSettings } from '../log.ts';
 import { proxySchema } from '../outgoing-proxy.ts';
 import type { UpstreamClient } from '../upstream.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
-/** Whether a running call is cancelled or finished if its client disconnects. */
-export type OnDisconnect = 'cancel' | 'drain';
-
 /** `listen` as written. */
-export interface ListenSection {
-  readonly host: string;
-  readonly port: number | string;
-  /** Files, relative to the configuration file; undefined: plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string };
-  readonly workers: number | 'auto';
-  /** Proxies whose `X-Forwarded-For` is trusted. */
-  readonly trustProxy: readonly string[];
-  /** Origins whose pages may make calls with a key; `*`: any. */
-  readonly cors: readonly string[];
-  readonly body: {
-    readonly json: string;
-    readonly upload: string;
-    readonly depth: number;
-    readonly spool?: string;
-    readonly inFlight: Readonly<Record<Where, BudgetSection>>;
-  };
-  readonly drain: string;
-  readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
-  /** Maximum channels that one request may try. */
-  readonly attempts: { readonly max: number };
-}
-
-interface BudgetSection {
-  readonly total: string;
-  readonly perAccount: string;
-}
+type ListenSection = Accepted<typeof coreSections.listen>;
 
 /** Default store driver and database file. */
 export const DEFAULT_DRIVER = 'sqlite';
@@ -78,10 +49,7 @@ export interface UpstreamSection {
 }
 
 /** A built-in plugin by name, or any other by file or package. */
-export type PipelineEntry = string | { readonly use: string };
-
-/** `pipeline` as written: never empty. */
-export type PipelineSection = readonly PipelineEntry[];
+export type PipelineEntry = Accepted<typeof coreSections.pipeline>[number];
 
 /** Limits of request bodies, and the folder for files. */
 export interface BodyLimits {
@@ -132,50 +100,36 @@ export function readListen(value: unknown): Listen {
 const MOST_WORKERS = 64;
 
 /** One body of the maximum size always fits; otherwise it could never be sent. */
-function budgetOf(section: BudgetSection, largest: number): Budget {
+function budgetOf(section: ListenSection['body']['inFlight'][Where], largest: number): Budget {
   const perAccount = Math.max(byteSize(section.perAccount), largest);
   return { total: Math.max(byteSize(section.total), perAccount), perAccount };
 }
 
-const budget = (description: string, total: string, perAccount: string) => ({
-  type: 'object',
-  description,
-  additionalProperties: false,
-  properties: {
-    total: {
-      ...size,
-      description: 'Limit for all requests together. If exceeded, the accounts that use most get 503.',
-      default: total,
+const budget = (description: string, total: string, perAccount: string) =>
+  ({
+    type: 'object',
+    description,
+    additionalProperties: false,
+    properties: {
+      total: {
+        ...size,
+        description: 'Limit for all requests together. If exceeded, the accounts that use most get 503.',
+        default: total,
+      },
+      perAccount: {
+        ...size,
+        description: 'Limit for the requests of one account. If exceeded, its requests get 429.',
+        default: perAccount,
+      },
     },
-    perAccount: {
-      ...size,
-      description: 'Limit for the requests of one account. If exceeded, its requests get 429.',
-      default: perAccount,
-    },
-  },
-  default: {},
-});
+    default: {},
+  }) as const;
 
-const onDisconnect = (normally: OnDisconnect) => ({ enum: ['cancel', 'drain'], default: normally });
-
-/** `configuration` as written and as used. */
-export interface ConfigurationSection {
-  /** It can be changed in the console and through `/api`. */
-  readonly editor: boolean;
-}
+const onDisconnect = (normally: 'cancel' | 'drain') => ({ enum: ['cancel', 'drain'], default: normally }) as const;
 
 /** The schemas of core's own sections. */
-export const coreSections: {
-  readonly listen: Schema<ListenSection>;
-  readonly store: Schema<StoreSection>;
-  readonly backup: Schema<BackupSection | null>;
-  readonly upstream: Schema<UpstreamSection>;
-  readonly logger: Schema<LogSettings>;
-  readonly pipeline: Schema<PipelineSection>;
-  readonly config: Schema<'file' | 'store'>;
-  readonly configuration: Schema<ConfigurationSection>;
-} = {
-  listen: schema<ListenSection>({
+export const coreSections = {
+  listen: typed({
     type: 'object',
     description: 'Where and how the gateway accepts requests.',
     additionalProperties: false,
@@ -340,14 +294,14 @@ export const coreSections: {
     },
     default: {},
   }),
-  config: schema<'file' | 'store'>({
+  config: typed({
     type: 'string',
     description:
       'Where the configuration is: in this file, or, except for listen and store, in the database. A change needs a restart.',
     enum: ['file', 'store'],
     default: 'file',
   }),
-  configuration: schema<ConfigurationSection>({
+  configuration: typed({
     type: 'object',
     description: 'The configuration editor.',
     additionalProperties: false,
@@ -360,7 +314,7 @@ export const coreSections: {
     },
     default: {},
   }),
-  logger: schema<LogSettings>({
+  logger: typed({
     type: 'object',
     description: 'The log of the gateway on standard error.',
     additionalProperties: false,
@@ -383,8 +337,8 @@ export const coreSections: {
       },
     },
     default: {},
-  }),
-  pipeline: schema<PipelineSection>({
+  }) satisfies Schema<LogSettings>,
+  pipeline: typed({
     type: 'array',
     description: 'The plugins to run. Their order matters only for plugins that implement the same phase.',
     minItems: 1,
