@@ -224,6 +224,8 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   ]);
   const proxies = proxiesOf(plan, (message) => around.log.warn(message));
   for (const secret of [...file.secrets, ...proxies.secrets]) around.log.hide(secret);
+  if ((plan.values.upstream as Partial<UpstreamSection> | undefined)?.client !== undefined)
+    file.problem(['upstream', 'client'], 'this option is gone, because there is only one HTTP client; remove it');
   const listen = readListen(plan.values.listen);
   const tls = readTls(listen.tls, file);
   const spoolDirectory = spoolFolder(listen.body, file);

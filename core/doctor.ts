@@ -8,7 +8,6 @@ import { readBackup } from './backups/section.ts';
 import { reportOf } from './check.ts';
 import { systemClock } from './clock.ts';
 import { readComplete } from './complete-config.ts';
-import type { UpstreamSection } from './config/core-sections.ts';
 import { ConfigError, type ConfigFile, problemLine } from './config/file.ts';
 import type { Diagnosis } from './contracts/diagnosis.ts';
 import type { BackupSchedule, Running } from './contracts/running.ts';
@@ -19,7 +18,7 @@ import { StoreInUse } from './plugin.ts';
 import { version } from './running.ts';
 import { confusesNames } from './runtime/json-parse.ts';
 import { CORE_TABLES, pendingMigrations } from './store.ts';
-import { openUpstream } from './upstream.ts';
+import { openUpstream } from './upstream/client.ts';
 import { connectionsWithin, descriptorLimit } from './workers/descriptors.ts';
 import { machineMemory, memoryForBodies } from './workers/memory.ts';
 
@@ -57,7 +56,7 @@ export async function examineFile(configFile: string, env: Env): Promise<readonl
  */
 export async function examine(plan: Plan, own?: GatewayFacts): Promise<readonly Diagnosis[]> {
   const found: Diagnosis[] = [nodeVersion()];
-  const upstream = await openUpstream(clientOf(plan), systemClock);
+  const upstream = openUpstream(systemClock);
   try {
     let assembly: Assembly;
     try {
@@ -141,11 +140,6 @@ const wrong = (file: string, text: string): Diagnosis => ({
   text,
   advice: `correct ${basename(file)}; \`turnpike check\` validates it`,
 });
-
-/** If the section has a mistake, it is reported later. */
-function clientOf({ values }: Plan): UpstreamSection['client'] {
-  return (values.upstream as Partial<UpstreamSection> | undefined)?.client === 'undici' ? 'undici' : 'own';
-}
 
 /** End of support of each even version, from the release schedule of Node.js (nodejs/Release, schedule.json). */
 const NODE_ENDS: Readonly<Record<number, string>> = {

@@ -28,7 +28,7 @@ import { aloneOf, type ClusterPeers, joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, EXIT, runCommand } from './commands.ts';
 import { storedCommand } from './complete-config.ts';
-import { readListen, type UpstreamSection } from './config/core-sections.ts';
+import { readListen } from './config/core-sections.ts';
 import { type ConfigFile, readConfig, reasons } from './config/file.ts';
 import { type KeptConfig, keepConfig } from './config/kept.ts';
 import { throwIfWrong } from './config/sections.ts';
@@ -95,7 +95,7 @@ import {
 } from './store.ts';
 import { createInspecting } from './supposed.ts';
 import { createRefusedFields } from './translation/refused-fields.ts';
-import { openUpstream } from './upstream.ts';
+import { openUpstream } from './upstream/client.ts';
 import { descriptorLimit } from './workers/descriptors.ts';
 import { memoryForBodies } from './workers/memory.ts';
 
@@ -318,7 +318,7 @@ async function assembleGateway(
   const { store, options, firstSecrets, processRole, cluster, mayMake, failed, kept, source } = opened;
   const isWorker = processRole.role === 'worker';
   const startedMs = clock.now();
-  const upstream = await openUpstream((plan.values.upstream as UpstreamSection).client, clock);
+  const upstream = openUpstream(clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
     players: current.assembly.players,

@@ -17,7 +17,6 @@ export function refuseRestart(running: Plan, next: Plan): void {
   for (const [name, keys] of [
     ['store', ['driver', 'file', 'url', 'data', 'pool', 'statementTimeout']],
     ['listen', ['host', 'port', 'tls', 'workers']],
-    ['upstream', ['client']],
   ] as const) {
     for (const key of keys) {
       if (!same(section(running, name)[key], section(next, name)[key])) {

@@ -1,7 +1,6 @@
-/** The interface of the HTTP/1.1 client for metered calls, and the choice of its implementation. */
+/** The interface of the HTTP/1.1 client for metered calls, which is in `upstream/`. */
 
 import type { BodyStream } from './body-stream.ts';
-import type { Clock } from './clock.ts';
 import type { FailureKind, Headers } from './contracts/call.ts';
 import type { OutgoingProxy } from './outgoing-proxy.ts';
 
@@ -56,13 +55,4 @@ export interface Upstream {
   send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   /** Aborts all requests. Resolves when every connection is closed. */
   close(): Promise<void>;
-}
-
-/** `own`: the client in `upstream/`; `undici`: the package of that name, which costs more CPU. */
-export type UpstreamClient = 'own' | 'undici';
-
-/** Creates a client. Connections are opened on demand. */
-export async function openUpstream(client: UpstreamClient, clock: Clock): Promise<Upstream> {
-  if (client === 'own') return (await import('./upstream/own.ts')).createOwnUpstream(clock);
-  return (await import('./upstream/undici.ts')).createUndiciUpstream();
 }

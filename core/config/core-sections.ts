@@ -6,7 +6,6 @@ import { type Accepted, type Schema, schema, typed } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
 import { LOG_LEVELS, type LogSettings } from '../log.ts';
 import { proxySchema } from '../outgoing-proxy.ts';
-import type { UpstreamClient } from '../upstream.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
 /** `listen` as written. */
@@ -43,7 +42,8 @@ export function nameOfStore({ file, url = '' }: StoreSection): string {
 
 /** `upstream` as written and as used. */
 export interface UpstreamSection {
-  readonly client: UpstreamClient;
+  /** Removed. */
+  readonly client?: unknown;
   /** The URL of an HTTP proxy, or `none`; undefined or empty: those of the environment. */
   readonly proxy?: string;
 }
@@ -278,14 +278,10 @@ export const coreSections = {
   backup: backupSchema,
   upstream: schema<UpstreamSection>({
     type: 'object',
-    description: 'The HTTP client for vendors.',
+    description: 'Requests to other servers.',
     additionalProperties: false,
     properties: {
-      client: {
-        description: "The HTTP client for calls: the gateway's own, or the package undici.",
-        enum: ['own', 'undici'],
-        default: 'own',
-      },
+      client: { description: 'Removed: there is only one HTTP client.', deprecated: true },
       proxy: {
         ...proxySchema,
         description:

@@ -4,10 +4,10 @@
  */
 import { createServer } from 'node:http';
 import { systemClock } from '../../core/clock.ts';
-import { openUpstream } from '../../core/upstream.ts';
+import { openUpstream } from '../../core/upstream/client.ts';
 
 const [port, upstream] = process.argv.slice(2);
-const client = await openUpstream('own', systemClock);
+const client = openUpstream(systemClock);
 
 createServer((incoming, outgoing) => {
   const chunks: Buffer[] = [];

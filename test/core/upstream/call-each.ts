@@ -1,18 +1,16 @@
 /**
  * A process that calls one URL after the other, each on a new connection, and prints how each call ended: whom a process trusts is
- * settled when it starts (`NODE_EXTRA_CA_CERTS`). Arguments: the client, the URLs. With `TEST_PROXY`, through that proxy.
+ * settled when it starts (`NODE_EXTRA_CA_CERTS`). Arguments: the URLs. With `TEST_PROXY`, through that proxy.
  */
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { createOutgoingProxies } from '../../../core/outgoing-proxy.ts';
-import type { UpstreamClient } from '../../../core/upstream.ts';
 import { open, send } from './told.ts';
 
-const [client, ...urls] = process.argv.slice(2);
-const upstream = await open(client as UpstreamClient);
+const upstream = open();
 const outcomes: unknown[] = [];
 const { TEST_PROXY } = process.env;
-for (const url of urls) {
+for (const url of process.argv.slice(2)) {
   const { origin, pathname } = new URL(url);
   const proxy = createOutgoingProxies(undefined, {}, assert.fail).for(new URL(url), TEST_PROXY);
   // Half of the answer waits while the call is paused.

@@ -1,16 +1,7 @@
-/** The clients that calls may be made with, and what a listener of theirs is told. */
+/** The client on the clock of the machine, and what a listener of its calls is told. */
 import { systemClock } from '../../../core/clock.ts';
-import {
-  openUpstream,
-  type Upstream,
-  type UpstreamCall,
-  type UpstreamClient,
-  type UpstreamListener,
-  type UpstreamRequest,
-} from '../../../core/upstream.ts';
-
-/** All of them; every test of the client runs with each. */
-export const CLIENTS: readonly UpstreamClient[] = ['own', 'undici'];
+import { openUpstream } from '../../../core/upstream/client.ts';
+import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../../../core/upstream.ts';
 
 /** How a request ended; without the words that only people read where they do not matter. */
 export type Ending =
@@ -33,8 +24,8 @@ export interface Told {
 }
 
 /** Opens a client on the machine's own clock. */
-export function open(client: UpstreamClient): Promise<Upstream> {
-  return openUpstream(client, systemClock);
+export function open(): Upstream {
+  return openUpstream(systemClock);
 }
 
 /** Sends a small call, or what `request` says, and keeps what the listener is told; `on` hears it, too. */

@@ -1,4 +1,4 @@
-/** The gateway's own HTTP/1.1 client: pooled connections, the most recently used first, one request at a time each. */
+/** The HTTP/1.1 client for metered calls: pooled connections, the most recently used first, one request at a time each. */
 import type { Clock } from '../clock.ts';
 import type { Upstream, UpstreamRequest } from '../upstream.ts';
 import { Call, Connection, type ConnectionOwner } from './connection.ts';
@@ -11,8 +11,8 @@ const MAX_IDLE = 256;
 /** Interval of closing idle connections: the maximum delay. An expired one is not used in the meantime. */
 const SWEEP_MS = 2_000;
 
-/** Creates it. Its timeouts use `clock`. */
-export function createOwnUpstream(clock: Clock): Upstream {
+/** Creates a client. Connections are opened on demand; its timeouts use `clock`. */
+export function openUpstream(clock: Clock): Upstream {
   /** By origin, with a proxy also by that, and connect timeout. */
   const pools = new Map<string, Map<number, Pool>>();
   let closed = false;
