@@ -6,11 +6,10 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Kind } from './chaos/books.ts';
 import { floods } from './chaos/floods.ts';
 import { type ChaosReport, killLoops } from './chaos/loop.ts';
 import { whyNoDisk } from './chaos/power.ts';
-import { clusterRounds, type RoundsReport } from './chaos/rounds.ts';
+import { clusterRounds, type RoundsReport, type RoundsViolation } from './chaos/rounds.ts';
 import { missingForCluster } from './cluster/cluster.ts';
 
 const { values } = parseArgs({
@@ -56,13 +55,7 @@ async function failAgainAndAgain(): Promise<boolean> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   const startedMs = performance.now();
   const report = await clusterRounds({ gateways, rounds, seed, callers: CALLERS, progress: say });
-  say(`\n${roundsTable(report)}`);
-  const seconds = (performance.now() - startedMs) / 1_000;
-  say(
-    `took ${Math.round(seconds)} s; again with: npm run chaos -- --gateways ${gateways} --rounds ${rounds} --seed ${seed}`,
-  );
-  for (const { kind, text } of report.violations.slice(0, 50)) process.stderr.write(`${kind}: ${text}\n`);
-  return report.violations.length === 0;
+  return conclude(report, startedMs, `--gateways ${gateways} --rounds ${rounds}`);
 }
 
 /** True if nothing was lost, or if it cannot be tested here. */
@@ -80,14 +73,7 @@ async function killAgainAndAgain(power: boolean): Promise<boolean> {
   const startedMs = performance.now();
   const loops = Math.min(LOOPS, times);
   const report = await killLoops(loops, { kills: times, seed, power, callers: 80, progress: say });
-  say(`\n${tableOf(report)}`);
-  const seconds = (performance.now() - startedMs) / 1_000;
-  say(
-    `took ${Math.round(seconds)} s, ${(seconds / times).toFixed(1)} s each; again with: ` +
-      `npm run chaos -- --${power ? 'power' : 'kills'} ${times} --seed ${seed}`,
-  );
-  for (const { kind, text } of report.violations.slice(0, 50)) process.stderr.write(`${kind}: ${text}\n`);
-  return report.violations.length === 0;
+  return conclude(report, startedMs, `--${power ? 'power' : 'kills'} ${times}`);
 }
 
 /** True if other accounts were not affected. */
@@ -108,57 +94,50 @@ function wholeNumber(name: string, text: string): number {
   process.exit(2);
 }
 
-/** Events, then violations. */
-function tableOf(report: ChaosReport): string {
-  const broken = (...kinds: readonly Kind[]): number =>
-    report.violations.filter(({ kind }) => kinds.includes(kind)).length;
-  return columns([
-    ['kills', report.kills],
-    ['calls', report.calls],
-    ['complete answers', report.complete],
-    ['  served', report.served],
-    ['  refused for quota', report.refused],
-    ['  failed at the vendor', report.failed],
-    ['aborted by the client', report.aborted],
-    ['cut by a kill or a vendor', report.cut],
-    ['holds recovered', report.recovered.all],
-    ['  with something delivered', report.recovered.charged],
+/** Prints the results of a run; `again`: the arguments that repeat it. True if nothing was lost. */
+function conclude(report: ChaosReport | RoundsReport, startedMs: number, again: string): boolean {
+  say(`\n${tableOf(report)}`);
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const each = 'kills' in report ? `, ${(seconds / report.kills).toFixed(1)} s each` : '';
+  say(`took ${Math.round(seconds)} s${each}; again with: npm run chaos -- ${again} --seed ${seed}`);
+  for (const { kind, text } of report.violations.slice(0, 50)) process.stderr.write(`${kind}: ${text}\n`);
+  return report.violations.length === 0;
+}
+
+type Counts<Report> = Partial<Omit<Report, 'violations'>>;
+
+/** Events, then violations, without the rows that only the other kind of run has. */
+function tableOf({ violations, calls, served, refused, recovered, ...events }: ChaosReport | RoundsReport): string {
+  const { kills, complete, failed, aborted, cut, rounds, hurt }: Counts<ChaosReport> & Counts<RoundsReport> = events;
+  const broken = (...kinds: readonly RoundsViolation['kind'][]): number =>
+    violations.filter(({ kind }) => kinds.includes(kind)).length;
+  const isCluster = rounds !== undefined;
+  const rows: readonly (readonly [name: string, value: string | number | undefined])[] = [
+    ['kills', kills],
+    ['rounds', rounds],
+    ['calls', calls],
+    ['complete answers', complete],
+    ['  served', served],
+    ['  refused for quota', refused],
+    ['  failed at the vendor', failed],
+    ['  hurt by a fault', hurt],
+    ['aborted by the client', aborted],
+    ['cut by a kill or a vendor', cut],
+    [isCluster ? 'calls of the dead recovered' : 'holds recovered', recovered.all],
+    ['  with something delivered', recovered.charged],
     ['', ''],
     ['answers unbilled', broken('unbilled')],
     ['wrong amounts', broken('wrong amount')],
     ['doubles', broken('double')],
     ['charged above what was sent', broken('overcharged')],
-    ['holds left after a start', broken('hold left')],
+    ['cut at healthy gateways', isCluster ? broken('cut') : undefined],
+    ['refused in spite of quota', isCluster ? broken('refused') : undefined],
+    [isCluster ? 'holds left' : 'holds left after a start', broken('hold left')],
     ['reconcile failures', broken('reconcile', 'ledger')],
     ['processes that complained', broken('process')],
-  ]);
-}
-
-/** The same for a cluster. */
-function roundsTable(report: RoundsReport): string {
-  const broken = (...kinds: readonly (typeof report.violations)[number]['kind'][]): number =>
-    report.violations.filter(({ kind }) => kinds.includes(kind)).length;
-  return columns([
-    ['rounds', report.rounds],
-    ['calls', report.calls],
-    ['  served', report.served],
-    ['  refused for quota', report.refused],
-    ['  hurt by a fault', report.hurt],
-    ['calls of the dead recovered', report.recovered.all],
-    ['  with something delivered', report.recovered.charged],
-    ['', ''],
-    ['answers unbilled', broken('unbilled')],
-    ['wrong amounts', broken('wrong amount')],
-    ['doubles', broken('double')],
-    ['charged above what was sent', broken('overcharged')],
-    ['cut at healthy gateways', broken('cut')],
-    ['refused in spite of quota', broken('refused')],
-    ['holds left', broken('hold left')],
-    ['reconcile failures', broken('reconcile', 'ledger')],
-    ['processes that complained', broken('process')],
-  ]);
-}
-
-function columns(rows: readonly (readonly [string, string | number])[]): string {
-  return rows.map(([name, value]) => `${name.padEnd(30)}${String(value).padStart(8)}`.trimEnd()).join('\n');
+  ];
+  return rows
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name.padEnd(30)}${String(value).padStart(8)}`.trimEnd())
+    .join('\n');
 }
