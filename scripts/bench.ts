@@ -7,7 +7,7 @@
  * Node. `-- --peers`: Turnpike, the bare proxy and other gateways that are installed.
  */
 import { removeRun } from './bench/folder.ts';
-import { loadTools } from './bench/load.ts';
+import { canLoad, loadTools } from './bench/load.ts';
 import { canPin, describeMachine, watchOthers } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';
 import { measureNodes } from './bench/nodes.ts';
@@ -25,8 +25,8 @@ import { bareProxy, floor, httpProxy3, installedProxies, portkey, type Variant }
 const MOST_TAKEN = 0.05;
 
 /** Prints the CPU share of other processes, and returns it. */
-function sayOthers(others: () => number | undefined): number {
-  const taken = others() ?? 0;
+function sayOthers(others: () => number): number {
+  const taken = others();
   say(`Other processes used ${(taken * 100).toFixed(0)} % of the machine in the meantime.`);
   return taken;
 }
@@ -39,15 +39,17 @@ if (words.some((word) => !known.includes(word))) {
   say(`usage: npm run bench [-- ${known.map((word) => `[${word}]`).join(' ')}]`);
   process.exit(2);
 }
+if (!canLoad()) {
+  say('The bench needs Linux and a C compiler (`cc`), because its vendor and its load generator are C programs.');
+  process.exit(2);
+}
 removeRun();
 endAllAtExit();
 process.on('exit', removeRun);
 say(describeMachine());
-if (!canPin)
-  say('Processes are not kept on cores of their own (needs Linux, taskset and two cores): compare ratios only.');
+if (!canPin) say('Processes are not kept on cores of their own (needs taskset and two cores): compare ratios only.');
 
-const { tools, note } = await loadTools(words.includes('--quick') ? 0.15 : 1);
-if (note !== undefined) say(note);
+const tools = await loadTools(words.includes('--quick') ? 0.15 : 1);
 
 if (words.includes('--stores')) {
   const rounds = words.includes('--quick') ? { rounds: 2, seconds: 1 } : { rounds: 7, seconds: 4 };

@@ -1,11 +1,8 @@
-/**
- * The mock vendor and the load generator: the C programs if they can be compiled, otherwise slower replacements in
- * node.
- */
-import { mkdirSync, readFileSync } from 'node:fs';
+/** The mock vendor and the load generator: C programs, compiled at the start. */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
-import { FOLDER, install, script, write } from './folder.ts';
+import { FOLDER, script, write } from './folder.ts';
 import { CORE, familyOf, has, onCore } from './machine.ts';
 import { type Running, run, start } from './processes.ts';
 import { chatRequest } from './requests.ts';
@@ -60,8 +57,6 @@ export interface Sample {
 
 /** The vendor and the load generator. */
 export interface LoadTools {
-  /** Can measure streams and single microseconds. */
-  readonly exact: boolean;
   /** The share of the calls that warm up: 1 unless figures matter less than time. */
   readonly warmth: number;
   /** A vendor whose streams have this many events at this interval. */
@@ -87,28 +82,18 @@ export interface MockVendor {
 /** Maximum duration of one load. */
 const LONGEST_S = 60;
 
-/** The C programs, or the replacements and the reason. */
-export async function loadTools(warmth = 1): Promise<{ readonly tools: LoadTools; readonly note: string | undefined }> {
-  const missing =
-    process.platform !== 'linux'
-      ? 'the C mock vendor and load generator run on Linux'
-      : has('cc')
-        ? undefined
-        : 'there is no C compiler';
-  if (missing === undefined) return { tools: await compiled(warmth), note: undefined };
-  const note =
-    `${missing}: a mock on node and autocannon stand in. They take more time than what they measure, so the requests per ` +
-    'second are theirs as much as the server’s, and latency, streams and memory are not measured.';
-  return { tools: await standIn(warmth), note };
+/** Whether this machine can compile and run them. */
+export function canLoad(): boolean {
+  return process.platform === 'linux' && has('cc');
 }
 
-async function compiled(warmth: number): Promise<LoadTools> {
+/** Compiles them. `warmth` as in `LoadTools`. */
+export async function loadTools(warmth = 1): Promise<LoadTools> {
   const bin = join(FOLDER, 'bin');
   mkdirSync(bin, { recursive: true });
   for (const name of ['vendor', 'load']) await run(['cc', '-O2', '-o', join(bin, name), script(`./${name}.c`)]);
   const bodies = requestBodies();
   return {
-    exact: true,
     warmth,
     async vendor(events, gapMs) {
       const port = await freePort();
@@ -154,74 +139,9 @@ export async function polyglotVendor(events: number, gapMs: number): Promise<Moc
   return { port, process: running };
 }
 
-async function standIn(warmth: number): Promise<LoadTools> {
-  const folder = await install('autocannon', { autocannon: '8.0.0' });
-  const autocannon = join(folder, 'node_modules/autocannon/autocannon.js');
-  const bodies = requestBodies();
-  return {
-    exact: false,
-    warmth,
-    vendor: polyglotVendor,
-    async measure(target, load) {
-      // Autocannon ends at a full sample: with one per second every short load would take a second.
-      const words = [
-        '--json',
-        '-L',
-        '100',
-        '-m',
-        'POST',
-        '-c',
-        `${load.connections}`,
-        '-a',
-        `${load.requests + (load.warm ?? 0)}`,
-      ];
-      words.push('-i', bodies(load.stream), '-H', 'content-type=application/json');
-      for (const header of target.headers) words.push('-H', header.replace(': ', '='));
-      const url = `http://127.0.0.1:${target.port}${target.path ?? '/v1/chat/completions'}`;
-      const before = cpuTime(target.pid);
-      const output = await run(onCore(CORE.load, [process.execPath, autocannon, ...words, url]));
-      const after = cpuTime(target.pid);
-      const result = JSON.parse(output) as {
-        readonly '2xx': number;
-        readonly non2xx: number;
-        readonly errors: number;
-        readonly duration: number;
-        readonly latency: { readonly p50: number; readonly p99: number };
-      };
-      const answered = result['2xx'];
-      return {
-        answered,
-        failed: result.non2xx + result.errors,
-        perSecond: answered / result.duration,
-        p50: result.latency.p50 * 1_000,
-        p99: result.latency.p99 * 1_000,
-        cpu: before === undefined || after === undefined ? undefined : (after - before) / answered,
-        firstByteP50: undefined,
-        firstByteP99: undefined,
-        cpuPerEvent: undefined,
-        eventDelayP99: undefined,
-        memoryBefore: undefined,
-        memoryDuring: undefined,
-      };
-    },
-  };
-}
-
 /** Files with the request for a whole answer and for a stream. */
 function requestBodies(): (stream: boolean) => string {
   const whole = write('whole.json', chatRequest(false));
   const stream = write('stream.json', chatRequest(true));
   return (isStream) => (isStream ? stream : whole);
-}
-
-/** CPU time of a process and its threads so far, in microseconds, precise to 10 ms; on Linux only. */
-function cpuTime(pid: number | undefined): number | undefined {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * 10_000;
-  } catch {
-    return undefined;
-  }
 }

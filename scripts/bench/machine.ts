@@ -12,7 +12,7 @@ export function has(program: string): boolean {
 }
 
 /** Whether processes can be pinned to a core. */
-export const canPin: boolean = process.platform === 'linux' && availableParallelism() >= 2 && has('taskset');
+export const canPin: boolean = availableParallelism() >= 2 && has('taskset');
 
 /** The same command, pinned to some cores if possible. */
 export function onCore(cores: string, command: readonly string[]): readonly string[] {
@@ -36,7 +36,7 @@ export function describeMachine(): string {
   return `${availableParallelism()} × ${model}, node ${process.version}, ${process.platform}`;
 }
 
-/** The memory of a process in KiB; undefined if the system does not report it. */
+/** The memory of a process in KiB; undefined if it has ended. */
 export function residentKib(pid: number): number | undefined {
   try {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
@@ -45,9 +45,8 @@ export function residentKib(pid: number): number | undefined {
   }
 }
 
-/** A process and its descendants, as far as the system reports them. */
+/** A process and its descendants. */
 export function familyOf(pid: number): readonly number[] {
-  if (process.platform !== 'linux') return [pid];
   const parents = new Map(
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -68,15 +67,11 @@ function parentOf(pid: string): number | undefined {
   }
 }
 
-/**
- * Starts measuring; the returned function gives the CPU share of other processes since, 0 to 1. Undefined if the system
- * does not report it.
- */
-export function watchOthers(): () => number | undefined {
+/** Starts measuring; the returned function gives the CPU share of other processes since, 0 to 1. */
+export function watchOthers(): () => number {
   const before = cpuTimes();
   return () => {
     const after = cpuTimes();
-    if (before === undefined || after === undefined) return undefined;
     const spent = after.all - before.all - (after.idle - before.idle) - (after.ours - before.ours);
     return Math.max(0, spent / (after.all - before.all));
   };
@@ -86,8 +81,7 @@ export function watchOthers(): () => number | undefined {
  * Hundredths of a second since the start of the machine: of all cores, of idle ones, of this process and its ended
  * children.
  */
-function cpuTimes(): { readonly all: number; readonly idle: number; readonly ours: number } | undefined {
-  if (process.platform !== 'linux') return undefined;
+function cpuTimes(): { readonly all: number; readonly idle: number; readonly ours: number } {
   // user, nice, system, idle, iowait, irq, softirq, steal; guest time is included in the first two.
   const times = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.trim().split(/\s+/).slice(1, 9).map(Number);
   const own = readFileSync('/proc/self/stat', 'utf8')

@@ -146,41 +146,38 @@ export async function measureAll(
     return tools.measure(targets.get(who)!, { stream: false, connections: CONNECTIONS, requests, warm: CONNECTIONS });
   });
 
-  let few: Map<number, Rounds> | undefined;
-  let calm: Rounds | undefined;
-  let manyStreams: Rounds | undefined;
-  let fewStreams: Rounds | undefined;
-  if (tools.exact) {
-    few = new Map();
-    const nearest = others.filter((who) => who === 'bare' || who === 'floor' || who === 'turnpike');
-    for (const connections of FEW) {
-      say(`whole answers over ${connections === 1 ? 'one connection' : `${connections} connections`}`);
-      const found = await inTurns(nearest, scale.brief.rounds, (who) => {
-        const requests = Math.round(pace.get(who)! * scale.brief.seconds * OF_FULL_PACE[connections]);
-        return tools.measure(targets.get(who)!, { stream: false, connections, requests, warm: connections });
-      });
-      few.set(connections, found);
-    }
-    say('200 streams, 20,000 events per second');
-    manyStreams = await inTurns(proxies, scale.rounds, (who) =>
-      tools.measure(targets.get(who)!, manyStreamsLoad(scale)),
-    );
-    say('32 streams that begin in the same instant');
-    fewStreams = await inTurns(others, scale.brief.rounds, (who) =>
-      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: 32 }),
-    );
-    say('200 requests per second');
-    for (const server of servers.values()) moveTo(CORE.both, server.pid);
-    calm = await inTurns(others, scale.rounds, (who) =>
-      tools.measure(targets.get(who)!, {
-        stream: false,
-        connections: 16,
-        requests: Math.round(CALM_PER_SECOND * scale.seconds),
-        warm: CALM_PER_SECOND / 4,
-        perSecond: CALM_PER_SECOND,
-      }),
-    );
+  const few = new Map<number, Rounds>();
+  const nearest = variants.filter(
+    ({ name }) => (name === 'bare' || name === 'floor' || name === 'turnpike') && proxies.includes(name),
+  );
+  const nearestNames = nearest.map(({ name }) => name);
+  for (const connections of FEW) {
+    say(`whole answers over ${connections === 1 ? 'one connection' : `${connections} connections`}`);
+    const found = await inTurns<Who>(nearestNames, scale.brief.rounds, (who) => {
+      const requests = Math.round(pace.get(who)! * scale.brief.seconds * OF_FULL_PACE[connections]);
+      return tools.measure(targets.get(who)!, { stream: false, connections, requests, warm: connections });
+    });
+    few.set(connections, found);
   }
+  say('200 streams, 20,000 events per second');
+  const manyStreams = await inTurns(proxies, scale.rounds, (who) =>
+    tools.measure(targets.get(who)!, manyStreamsLoad(scale)),
+  );
+  say('32 streams that begin in the same instant');
+  const fewStreams = await inTurns(others, scale.brief.rounds, (who) =>
+    tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: 32 }),
+  );
+  say('200 requests per second');
+  for (const server of servers.values()) moveTo(CORE.both, server.pid);
+  const calm = await inTurns(others, scale.rounds, (who) =>
+    tools.measure(targets.get(who)!, {
+      stream: false,
+      connections: 16,
+      requests: Math.round(CALM_PER_SECOND * scale.seconds),
+      warm: CALM_PER_SECOND / 4,
+      perSecond: CALM_PER_SECOND,
+    }),
+  );
   for (const { process } of servers.values()) await process.stop();
   await vendor.process.stop();
 
@@ -188,21 +185,13 @@ export async function measureAll(
   if (heldStreams < scale.heldStreams) {
     say(`only ${heldStreams} streams are held: each takes two descriptors, and ulimit -n is ${descriptors()}`);
   }
-  const nearest = variants.filter(({ name }) => name === 'bare' || name === 'floor' || name === 'turnpike');
-  const restarted = tools.exact
-    ? await measureRestarted(
-        nearest.filter(({ name }) => proxies.includes(name)),
-        tools,
-        scale.rounds,
-        say,
-      )
-    : undefined;
-  const translated = tools.exact ? await measureTranslated(tools, scale, say) : undefined;
+  const restarted = await measureRestarted(nearest, tools, scale.rounds, say);
+  const translated = await measureTranslated(tools, scale, say);
   const holders = variants.filter(({ name }) => proxies.includes(name));
-  const held = tools.exact ? await measureHeld(holders, tools, heldStreams, scale.heldGapMs, say) : undefined;
+  const held = await measureHeld(holders, tools, heldStreams, scale.heldGapMs, say);
   say('starts');
   const starts = await measureStarts(scale.starts);
-  const alone = tools.exact ? await measureAlone(tools, scale, say) : undefined;
+  const alone = await measureAlone(tools, scale, say);
   return {
     whole,
     few,
@@ -277,7 +266,7 @@ export function manyStreamsLoad({ seconds }: Pick<Scale, 'seconds'>): Load {
 
 /** Whole answers and streams. Returns whole answers per second. */
 async function warmUpAll(target: Target, tools: LoadTools): Promise<number> {
-  if (tools.exact) await warmUpStreams(target, tools);
+  await warmUpStreams(target, tools);
   return warmUp(target, tools);
 }
 

@@ -1,5 +1,5 @@
-// A mock vendor that answers in every wire format that Turnpike reads. It replaces the C vendor on machines without a C compiler, with the same chat
-// answers at a fifth of its speed. `node mock-vendor.mjs PORT EVENTS GAP_MS`
+// A mock vendor that answers in every wire format that Turnpike reads. It replaces the C vendor for translated calls, with the same chat answers at a
+// fifth of its speed. `node mock-vendor.mjs PORT EVENTS GAP_MS`
 import { createServer } from 'node:http';
 
 const [port, events, gapMs] = process.argv.slice(2).map(Number);

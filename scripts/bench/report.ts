@@ -332,7 +332,7 @@ export function outagesReport(measured: Rounds<Outage>): string {
 }
 
 /** The cost of a call on each version of Node, relative to the bare proxy on the same version. */
-export function nodesReport({ versions, whole, one, streams = new Map(), idleMb }: MeasuredNodes): string {
+export function nodesReport({ versions, whole, one, streams, idleMb }: MeasuredNodes): string {
   const rows = versions.map((version) => {
     const ours = `turnpike ${version}` as const;
     const bare = `bare ${version}` as const;
@@ -370,7 +370,7 @@ export function nodesReport({ versions, whole, one, streams = new Map(), idleMb 
 }
 
 /** The cost of a call in other gateways, and what each does for it. */
-export function peersReport({ entrants, whole, one, streams = new Map() }: MeasuredPeers): string {
+export function peersReport({ entrants, whole, one, streams }: MeasuredPeers): string {
   const rows = (cells: (who: VariantName) => readonly string[]) =>
     entrants.map(({ variant }) => [variant.title, ...cells(variant.name)]);
   const memory: Pick = (sample) => sample.memoryBefore && sample.memoryBefore / 1_024;

@@ -99,7 +99,7 @@ describe('the report on versions of Node', () => {
       ['turnpike v20.1.0', [sample({ cpu: 600 })]],
       ['bare v20.1.0', [sample({ cpu: 150 })]],
     ]),
-    streams: undefined,
+    streams: new Map(),
     idleMb: new Map([['v22.2.0', 99.6]]),
   };
 

@@ -19,7 +19,7 @@ export interface Entrant {
   readonly lacks: string | undefined;
 }
 
-/** The results; undefined if the tools cannot measure it. */
+/** The results. */
 export interface MeasuredPeers {
   /** Those that were measured. */
   readonly entrants: readonly Entrant[];
@@ -27,7 +27,7 @@ export interface MeasuredPeers {
   readonly whole: Rounds<VariantName>;
   readonly one: Rounds<VariantName>;
   /** 32 streams that start at the same time, 100 events each, one per 20 ms; memory is read before each. */
-  readonly streams: Rounds<VariantName> | undefined;
+  readonly streams: Rounds<VariantName>;
 }
 
 /** The rounds of whole answers, and the number of those of streams, which last two seconds. */
@@ -99,7 +99,7 @@ export async function measurePeers(
   for (const { variant } of entrants) {
     say(`warming up ${variant.title}`);
     const server = servers.get(variant.name)!;
-    if (tools.exact) await tools.measure(server, { stream: true, connections: STREAMS, requests: STREAMS });
+    await tools.measure(server, { stream: true, connections: STREAMS, requests: STREAMS });
     pace.set(variant.name, await warmUp(server, tools));
   }
   const everybody = [...servers.keys()];
@@ -119,11 +119,9 @@ export async function measurePeers(
   say('whole answers over one connection');
   const one = await answers(1, OF_FULL_PACE);
   say(`${STREAMS} streams that begin in the same instant`);
-  const streams = tools.exact
-    ? await inTurns(everybody, scale.streams, (who) =>
-        tools.measure(servers.get(who)!, { stream: true, connections: STREAMS, requests: STREAMS }),
-      )
-    : undefined;
+  const streams = await inTurns(everybody, scale.streams, (who) =>
+    tools.measure(servers.get(who)!, { stream: true, connections: STREAMS, requests: STREAMS }),
+  );
   for (const { process } of servers.values()) await process.stop();
   await vendor.process.stop();
   return { entrants, whole, one, streams };
