@@ -14,7 +14,7 @@ export interface Effort {
   /** Bytes. */
   readonly allocated: number;
   /** Reads and writes: of sockets and files, and those that wake threads. */
-  readonly systemCalls: number | undefined;
+  readonly systemCalls: number;
 }
 
 const CALLS = 1_000;
@@ -36,16 +36,12 @@ export async function measureEffort(tools: LoadTools): Promise<Effort> {
   await vendor.process.stop();
   return {
     allocated: Number(bytes) / CALLS,
-    systemCalls: before === undefined || after === undefined ? undefined : (after - before) / CALLS,
+    systemCalls: (after - before) / CALLS,
   };
 }
 
-/** Reads and writes of a process so far; on Linux only. */
-function systemCalls(pid: number): number | undefined {
-  try {
-    const counts = readFileSync(`/proc/${pid}/io`, 'utf8').matchAll(/^sysc[rw]: (\d+)$/gm);
-    return [...counts].reduce((all, [, count]) => all + Number(count), 0);
-  } catch {
-    return undefined;
-  }
+/** Reads and writes of a process so far. */
+function systemCalls(pid: number): number {
+  const counts = readFileSync(`/proc/${pid}/io`, 'utf8').matchAll(/^sysc[rw]: (\d+)$/gm);
+  return [...counts].reduce((all, [, count]) => all + Number(count), 0);
 }

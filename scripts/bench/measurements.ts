@@ -69,36 +69,37 @@ export const QUICK: Scale = {
   storedCalls: 5_000,
 };
 
-/** All results; undefined if the tools cannot measure it. */
+/** All results. */
 export interface Measured {
   /** 64 connections, each sending its next request after its answer. */
   readonly whole: Rounds;
   /** The same with so few connections, as a small team has them: by their number. */
-  readonly few: ReadonlyMap<number, Rounds> | undefined;
+  readonly few: ReadonlyMap<number, Rounds>;
   /** 200 requests per second; the server may use both cores. */
-  readonly calm: Rounds | undefined;
+  readonly calm: Rounds;
   /** 200 concurrent streams, 20,000 events per second. */
-  readonly manyStreams: Rounds | undefined;
+  readonly manyStreams: Rounds;
   /** 32 streams that start at the same time. */
-  readonly fewStreams: Rounds | undefined;
+  readonly fewStreams: Rounds;
   /** 64 streams of two seconds that end together and are started again: each start is a cold call in a burst. */
-  readonly restarted: Rounds | undefined;
+  readonly restarted: Rounds;
   /** Whole answers and 200 streams again, by kind of translation, all on one Turnpike. */
-  readonly translated: Translated | undefined;
+  readonly translated: Translated;
   /** Many slow streams, on a new server. */
-  readonly held: Rounds | undefined;
+  readonly held: Rounds;
   readonly heldStreams: number;
+  /** Undefined if a server ended by itself. */
   readonly starts: Starts | undefined;
-  readonly blocks: Blocks | undefined;
-  readonly growth: Growth | undefined;
-  readonly storage: Storage | undefined;
+  readonly blocks: Blocks;
+  readonly growth: Growth;
+  readonly storage: Storage;
   readonly workers: Rounds<Workers> | undefined;
   /** One gateway on SQLite and one on PostgreSQL, if its programs are installed. */
   readonly postgres: Rounds<StoreCase> | undefined;
   /** Memory of a new server after many calls, MB. */
   readonly usedMb: number | undefined;
   /** What a call takes apart from time. */
-  readonly effort: Effort | undefined;
+  readonly effort: Effort;
 }
 
 export interface Translated {
@@ -203,13 +204,7 @@ export async function measureAll(
     held,
     heldStreams,
     starts,
-    blocks: alone?.blocks,
-    growth: alone?.growth,
-    storage: alone?.storage,
-    workers: alone?.workers,
-    postgres: alone?.postgres,
-    usedMb: alone?.usedMb,
-    effort: alone?.effort,
+    ...alone,
   };
 }
 

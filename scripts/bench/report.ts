@@ -48,7 +48,7 @@ export function report(
       ]),
     ),
   ];
-  for (const [connections, rounds] of few ?? []) {
+  for (const [connections, rounds] of few) {
     const over = connections === 1 ? 'one connection' : `${connections} connections`;
     parts.push(
       heading(`The same over ${over}`),
@@ -64,110 +64,98 @@ export function report(
       ),
     );
   }
-  if (calm !== undefined) {
-    parts.push(
-      heading('Latency added to a direct call, 200 requests/s, the server on both cores'),
-      table(
-        ['', 'p50 µs', 'p99 µs', 'added p50 µs', '× bare', 'Portkey / it', 'added p99 µs', 'CPU µs/request'],
-        rows(calm, (who) => [
-          number(typical(calm, who, p50)),
-          number(typical(calm, who, p99)),
-          ...(who === 'direct'
-            ? ['', '', '', '']
-            : [
-                number(added(calm, who, p50)),
-                number(addedRatio(calm, who, 'bare', p50), 2),
-                number(addedRatio(calm, 'portkey', who, p50), 1),
-                number(added(calm, who, p99)),
-              ]),
-          number(typical(calm, who, cpu)),
-        ]),
-      ),
-    );
-  }
-  if (manyStreams !== undefined) {
-    parts.push(
-      heading('200 streams, 20,000 events/s, the server on one core'),
-      table(
-        ['', 'CPU µs/event', '× bare', 'Portkey / it', 'event delay p99 µs', 'failed'],
-        rows(manyStreams, (who) => [
-          number(typical(manyStreams, who, cpuPerEvent), 1),
-          number(ratio(manyStreams, who, 'bare', cpuPerEvent), 2),
-          number(ratio(manyStreams, 'portkey', who, cpuPerEvent), 1),
-          number(typical(manyStreams, who, eventDelay)),
-          number(typical(manyStreams, who, failed)),
-        ]),
-      ),
-    );
-  }
-  if (fewStreams !== undefined) {
-    parts.push(
-      heading('32 streams that begin in the same instant, 3,200 events/s'),
-      table(
-        ['', 'first byte p50 µs', 'added µs', '× bare', 'Portkey / it', 'event delay p99 µs', 'CPU µs/event'],
-        rows(fewStreams, (who) => [
-          number(typical(fewStreams, who, firstByte)),
-          ...(who === 'direct'
-            ? ['', '', '']
-            : [
-                number(added(fewStreams, who, firstByte)),
-                number(addedRatio(fewStreams, who, 'bare', firstByte), 2),
-                number(addedRatio(fewStreams, 'portkey', who, firstByte), 1),
-              ]),
-          number(typical(fewStreams, who, eventDelay)),
-          number(typical(fewStreams, who, cpuPerEvent), 1),
-        ]),
-      ),
-    );
-  }
-  if (restarted !== undefined) {
-    parts.push(
-      heading('64 streams of 100 events, one each 20 ms, restarted as they end; the server on one core'),
-      table(
-        ['', 'first byte p50 µs', '× bare', 'p99 µs', '× bare', 'CPU µs/event', 'failed'],
-        rows(restarted, (who) => [
-          number(typical(restarted, who, firstByte)),
-          number(ratio(restarted, who, 'bare', firstByte), 2),
-          number(typical(restarted, who, lastFirstByte)),
-          number(ratio(restarted, who, 'bare', lastFirstByte), 2),
-          number(typical(restarted, who, cpuPerEvent), 1),
-          number(typical(restarted, who, failed)),
-        ]),
-      ),
-    );
-  }
-  if (translated !== undefined) {
-    const { whole: answers, streams } = translated;
-    parts.push(
-      heading('Translated: whole answers, 64 connections; 200 streams, 20,000 events/s; the server on one core'),
-      table(
-        ['', 'CPU µs/request', '× same style', 'CPU µs/event', '× bytes', 'failed'],
-        [...streams.keys()].map((pair) => [
-          pair.title,
-          number(typical(answers, pair, cpu), 1),
-          number(ratio(answers, pair, BYTES, cpu), 2),
-          number(typical(streams, pair, cpuPerEvent), 1),
-          number(ratio(streams, pair, BYTES, cpuPerEvent), 2),
-          number((typical(answers, pair, failed) ?? 0) + (typical(streams, pair, failed) ?? 0)),
-        ]),
-      ),
-    );
-  }
-  if (held !== undefined) {
-    parts.push(
-      heading(`${heldStreams} streams held`),
-      table(
-        ['', 'KiB per stream', 'Portkey / it', 'MiB before', 'MiB with them', 'failed'],
-        rows(held, (who) => [
-          number(typical(held, who, perStream), 1),
-          number(ratio(held, 'portkey', who, perStream), 1),
-          number(typical(held, who, (sample) => sample.memoryBefore && sample.memoryBefore / 1_024)),
-          number(typical(held, who, (sample) => sample.memoryDuring && sample.memoryDuring / 1_024)),
-          number(typical(held, who, failed)),
-        ]),
-      ),
-    );
-  }
+  parts.push(
+    heading('Latency added to a direct call, 200 requests/s, the server on both cores'),
+    table(
+      ['', 'p50 µs', 'p99 µs', 'added p50 µs', '× bare', 'Portkey / it', 'added p99 µs', 'CPU µs/request'],
+      rows(calm, (who) => [
+        number(typical(calm, who, p50)),
+        number(typical(calm, who, p99)),
+        ...(who === 'direct'
+          ? ['', '', '', '']
+          : [
+              number(added(calm, who, p50)),
+              number(addedRatio(calm, who, 'bare', p50), 2),
+              number(addedRatio(calm, 'portkey', who, p50), 1),
+              number(added(calm, who, p99)),
+            ]),
+        number(typical(calm, who, cpu)),
+      ]),
+    ),
+  );
+  parts.push(
+    heading('200 streams, 20,000 events/s, the server on one core'),
+    table(
+      ['', 'CPU µs/event', '× bare', 'Portkey / it', 'event delay p99 µs', 'failed'],
+      rows(manyStreams, (who) => [
+        number(typical(manyStreams, who, cpuPerEvent), 1),
+        number(ratio(manyStreams, who, 'bare', cpuPerEvent), 2),
+        number(ratio(manyStreams, 'portkey', who, cpuPerEvent), 1),
+        number(typical(manyStreams, who, eventDelay)),
+        number(typical(manyStreams, who, failed)),
+      ]),
+    ),
+  );
+  parts.push(
+    heading('32 streams that begin in the same instant, 3,200 events/s'),
+    table(
+      ['', 'first byte p50 µs', 'added µs', '× bare', 'Portkey / it', 'event delay p99 µs', 'CPU µs/event'],
+      rows(fewStreams, (who) => [
+        number(typical(fewStreams, who, firstByte)),
+        ...(who === 'direct'
+          ? ['', '', '']
+          : [
+              number(added(fewStreams, who, firstByte)),
+              number(addedRatio(fewStreams, who, 'bare', firstByte), 2),
+              number(addedRatio(fewStreams, 'portkey', who, firstByte), 1),
+            ]),
+        number(typical(fewStreams, who, eventDelay)),
+        number(typical(fewStreams, who, cpuPerEvent), 1),
+      ]),
+    ),
+  );
+  parts.push(
+    heading('64 streams of 100 events, one each 20 ms, restarted as they end; the server on one core'),
+    table(
+      ['', 'first byte p50 µs', '× bare', 'p99 µs', '× bare', 'CPU µs/event', 'failed'],
+      rows(restarted, (who) => [
+        number(typical(restarted, who, firstByte)),
+        number(ratio(restarted, who, 'bare', firstByte), 2),
+        number(typical(restarted, who, lastFirstByte)),
+        number(ratio(restarted, who, 'bare', lastFirstByte), 2),
+        number(typical(restarted, who, cpuPerEvent), 1),
+        number(typical(restarted, who, failed)),
+      ]),
+    ),
+  );
+  const { whole: answers, streams } = translated;
+  parts.push(
+    heading('Translated: whole answers, 64 connections; 200 streams, 20,000 events/s; the server on one core'),
+    table(
+      ['', 'CPU µs/request', '× same style', 'CPU µs/event', '× bytes', 'failed'],
+      [...streams.keys()].map((pair) => [
+        pair.title,
+        number(typical(answers, pair, cpu), 1),
+        number(ratio(answers, pair, BYTES, cpu), 2),
+        number(typical(streams, pair, cpuPerEvent), 1),
+        number(ratio(streams, pair, BYTES, cpuPerEvent), 2),
+        number((typical(answers, pair, failed) ?? 0) + (typical(streams, pair, failed) ?? 0)),
+      ]),
+    ),
+  );
+  parts.push(
+    heading(`${heldStreams} streams held`),
+    table(
+      ['', 'KiB per stream', 'Portkey / it', 'MiB before', 'MiB with them', 'failed'],
+      rows(held, (who) => [
+        number(typical(held, who, perStream), 1),
+        number(ratio(held, 'portkey', who, perStream), 1),
+        number(typical(held, who, (sample) => sample.memoryBefore && sample.memoryBefore / 1_024)),
+        number(typical(held, who, (sample) => sample.memoryDuring && sample.memoryDuring / 1_024)),
+        number(typical(held, who, failed)),
+      ]),
+    ),
+  );
   parts.push(...aloneTables(measured), heading('Targets'), targetTable(targets, recorded));
   return `${parts.join('\n')}\n`;
 }
@@ -182,42 +170,32 @@ function aloneTables({ starts, blocks, growth, storage, workers, postgres, usedM
       `Ready after ${number(readyS, 2)} s, ${number(idleMb)} MB idle.`,
     );
   }
-  if (blocks !== undefined) {
-    parts.push(
-      heading('Longest turn of the event loop during a request with an image of 10 MB'),
-      table(
-        ['', 'median ms', 'worst ms'],
-        [
-          ...[...blocks.requests].map(([{ title }, found]) => [
-            title,
-            number(found.typical, 1),
-            number(found.worst, 1),
-          ]),
-          ['no request', number(blocks.idle, 1), ''],
-        ],
-      ),
-    );
-  }
-  if (growth !== undefined) {
-    const { rounds, scale } = growth;
-    parts.push(
-      heading('The same calls as work grows'),
-      table(
-        ['', 'CPU µs/request', '× one of each', 'requests/s', 'failed'],
-        [...rounds.keys()].map((grown) => [
-          grown === 'nothing' ? '1 key, 1 model, empty database' : muchOf(grown, scale),
-          number(typical(rounds, grown, cpu), 1),
-          number(ratio(rounds, grown, 'nothing', cpu), 2),
-          number(typical(rounds, grown, perSecond)),
-          number(typical(rounds, grown, failed)),
-        ]),
-      ),
-    );
-  }
-  if (storage !== undefined) {
-    const { bytesPerCall, calls } = storage;
-    parts.push(heading('Storage'), `${number(bytesPerCall)} bytes per call, over ${number(calls)} mixed calls.`);
-  }
+  parts.push(
+    heading('Longest turn of the event loop during a request with an image of 10 MB'),
+    table(
+      ['', 'median ms', 'worst ms'],
+      [
+        ...[...blocks.requests].map(([{ title }, found]) => [title, number(found.typical, 1), number(found.worst, 1)]),
+        ['no request', number(blocks.idle, 1), ''],
+      ],
+    ),
+  );
+  const { rounds, scale } = growth;
+  parts.push(
+    heading('The same calls as work grows'),
+    table(
+      ['', 'CPU µs/request', '× one of each', 'requests/s', 'failed'],
+      [...rounds.keys()].map((grown) => [
+        grown === 'nothing' ? '1 key, 1 model, empty database' : muchOf(grown, scale),
+        number(typical(rounds, grown, cpu), 1),
+        number(ratio(rounds, grown, 'nothing', cpu), 2),
+        number(typical(rounds, grown, perSecond)),
+        number(typical(rounds, grown, failed)),
+      ]),
+    ),
+  );
+  const { bytesPerCall, calls } = storage;
+  parts.push(heading('Storage'), `${number(bytesPerCall)} bytes per call, over ${number(calls)} mixed calls.`);
   if (postgres !== undefined) {
     parts.push(
       heading(

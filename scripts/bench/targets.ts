@@ -27,15 +27,7 @@ export type Recorded = Readonly<Record<string, number>>;
 const NONE: Rounds = new Map();
 
 export function targetsOf(measured: Measured): readonly Target[] {
-  const {
-    whole,
-    calm = NONE,
-    manyStreams = NONE,
-    fewStreams = NONE,
-    restarted = NONE,
-    translated,
-    held = NONE,
-  } = measured;
+  const { whole, calm, manyStreams, fewStreams, restarted, translated, held } = measured;
   const { few, starts, blocks, growth, storage, workers, postgres, usedMb, effort } = measured;
   const less = (name: string, what: string, value: number | undefined, must: number, goal: number): Target => ({
     name,
@@ -53,20 +45,8 @@ export function targetsOf(measured: Measured): readonly Target[] {
       1,
       0.75,
     ),
-    less(
-      'cpu-1',
-      'the same over one connection, × bare',
-      few && ratio(few.get(1) ?? NONE, 'turnpike', 'bare', cpu),
-      2.5,
-      1.5,
-    ),
-    less(
-      'cpu-8',
-      'the same over 8 connections, × bare',
-      few && ratio(few.get(8) ?? NONE, 'turnpike', 'bare', cpu),
-      1.8,
-      1.2,
-    ),
+    less('cpu-1', 'the same over one connection, × bare', ratio(few.get(1) ?? NONE, 'turnpike', 'bare', cpu), 2.5, 1.5),
+    less('cpu-8', 'the same over 8 connections, × bare', ratio(few.get(8) ?? NONE, 'turnpike', 'bare', cpu), 1.8, 1.2),
     {
       name: 'cpu-portkey',
       what: 'calls per CPU second, ours / Portkey',
@@ -100,7 +80,7 @@ export function targetsOf(measured: Measured): readonly Target[] {
       less(
         `translated-whole-${pair.client}-${pair.vendor}`,
         `CPU per call, translated (${pair.title}), × same style`,
-        translated && ratio(translated.whole, pair, BYTES, cpu),
+        ratio(translated.whole, pair, BYTES, cpu),
         1.6,
         1.4,
       ),
@@ -109,7 +89,7 @@ export function targetsOf(measured: Measured): readonly Target[] {
       less(
         `translated-${pair.client}-${pair.vendor}`,
         `CPU per event, translated (${pair.title}), × bytes`,
-        translated && ratio(translated.streams, pair, BYTES, cpuPerEvent),
+        ratio(translated.streams, pair, BYTES, cpuPerEvent),
         3,
         2,
       ),
@@ -118,7 +98,7 @@ export function targetsOf(measured: Measured): readonly Target[] {
       less(
         `block-${pair.client}-${pair.vendor}`,
         `longest block of the event loop, image of 10 MB (${pair.title}), ms`,
-        blocks?.requests.get(pair)?.typical,
+        blocks.requests.get(pair)?.typical,
         5,
         3,
       ),
@@ -126,13 +106,13 @@ export function targetsOf(measured: Measured): readonly Target[] {
     ...GROWN.map((grown) =>
       less(
         `growth-${grown}`,
-        `CPU per call with ${growth === undefined ? `many ${grown}` : muchOf(grown, growth.scale)}, × with one or none`,
-        growth && ratio(growth.rounds, grown, 'nothing', cpu),
+        `CPU per call with ${muchOf(grown, growth.scale)}, × with one or none`,
+        ratio(growth.rounds, grown, 'nothing', cpu),
         1.1,
         1.05,
       ),
     ),
-    less('storage', 'database growth per call, bytes', storage?.bytesPerCall, 260, 260),
+    less('storage', 'database growth per call, bytes', storage.bytesPerCall, 260, 260),
     less('workers', 'CPU per call, two workers / one', workers && ratio(workers, 2, 1, cpu), 1.1, 1),
     {
       name: 'workers-pace',
@@ -151,8 +131,8 @@ export function targetsOf(measured: Measured): readonly Target[] {
     ),
     less('used', 'memory after 100,000 calls at 64 connections, MB', usedMb, 130, 100),
     ...[
-      less('allocated', 'bytes allocated for a call over one connection', effort?.allocated, 48_000, 36_000),
-      less('system-calls', 'reads and writes of a call over one connection', effort?.systemCalls, 17, 12),
+      less('allocated', 'bytes allocated for a call over one connection', effort.allocated, 48_000, 36_000),
+      less('system-calls', 'reads and writes of a call over one connection', effort.systemCalls, 17, 12),
     ].map((target) => ({ ...target, isSteady: true })),
   ];
 }
