@@ -1,4 +1,5 @@
 /** A line diff: the smallest set of removed and added lines. */
+import { diffArrays } from 'diff';
 
 /** A line; `before` and `after`: its 1-based line number in the old and the new text, if it is there. */
 export interface DiffLine {
@@ -16,8 +17,8 @@ export interface Skipped {
   readonly before: number;
 }
 
-/** Beyond this number of comparisons, whole ranges count as changed. */
-const MOST = 25_000_000;
+/** Beyond this number of changed lines, whole ranges count as changed: the time grows with its square. */
+const MOST = 5_000;
 
 /** Compares two texts line by line. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
@@ -61,28 +62,17 @@ export function aroundChanges(rows: readonly DiffLine[], context = 3): readonly 
 /** A line in both texts; undefined on the side that lacks it. */
 type Pair = readonly [number | undefined, number | undefined];
 
-/** Pairs of lines: both sides for unchanged lines, one side for removed or added ones. Uses the longest common subsequence. */
+/** Pairs of lines: both sides for unchanged lines, one side for removed or added ones. */
 function between(a: readonly string[], b: readonly string[]): readonly Pair[] {
-  const removed: readonly Pair[] = a.map((_, i) => [i, undefined]);
-  const added: readonly Pair[] = b.map((_, j) => [undefined, j]);
-  if (a.length === 0 || b.length === 0 || a.length * b.length > MOST) return [...removed, ...added];
-  const width = b.length + 1;
-  // `common[i * width + j]`: the length of the longest common subsequence of `a` from i and `b` from j.
-  const common = new Uint32Array((a.length + 1) * width);
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      common[i * width + j] =
-        a[i] === b[j]
-          ? common[(i + 1) * width + j + 1]! + 1
-          : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!);
+  const changes = diffArrays([...a], [...b], { maxEditLength: MOST }) ?? [
+    { removed: true, added: false, count: a.length },
+    { removed: false, added: true, count: b.length },
+  ];
   const pairs: Pair[] = [];
   let [i, j] = [0, 0];
-  while (i < a.length && j < b.length) {
-    if (a[i] === b[j]) pairs.push([i++, j++]);
-    else if (common[(i + 1) * width + j]! >= common[i * width + j + 1]!) pairs.push([i++, undefined]);
-    else pairs.push([undefined, j++]);
-  }
-  return [...pairs, ...removed.slice(i), ...added.slice(j)];
+  for (const { added, removed, count } of changes)
+    for (let n = 0; n < count; n++) pairs.push([added ? undefined : i++, removed ? undefined : j++]);
+  return pairs;
 }
 
 /** A trailing newline does not begin another line. */

@@ -1,4 +1,5 @@
-/** Server-sent events decoded from chunks of text. Pure. */
+/** Server-sent events decoded from chunks of text. */
+import { createParser } from 'eventsource-parser';
 
 /** An event. */
 export interface StreamEvent {
@@ -15,55 +16,27 @@ export interface EventReader {
   end(): readonly StreamEvent[];
 }
 
-/** Decodes as browsers do: lines end with CR, LF or both, lines that begin with a colon are comments, unknown fields are ignored. */
+/** Decodes as browsers do. */
 export function createEventReader(): EventReader {
-  // The incomplete last line in pieces, because an image may be a line of megabytes.
-  let line: string[] = [];
+  let events: StreamEvent[] = [];
+  const parser = createParser({
+    onEvent: ({ event = 'message', data }) => void events.push({ event, data }),
+  });
   let hasBegun = false;
-  let isAfterReturn = false;
-  let event = '';
-  let data: string[] = [];
 
-  function take(events: StreamEvent[]): void {
-    const text = line.join('');
-    line = [];
-    if (text === '') {
-      if (data.length > 0) events.push({ event: event === '' ? 'message' : event, data: data.join('\n') });
-      event = '';
-      data = [];
-      return;
-    }
-    const colon = text.indexOf(':');
-    const name = colon === -1 ? text : text.slice(0, colon);
-    const value = colon === -1 ? '' : text.slice(colon + 1).replace(/^ /, '');
-    if (name === 'data') data.push(value);
-    if (name === 'event') event = value;
+  function taken(text: string): readonly StreamEvent[] {
+    parser.feed(text);
+    const all = events;
+    events = [];
+    return all;
   }
 
   return {
-    push(chunk) {
-      const events: StreamEvent[] = [];
-      if (chunk === '') return events;
-      let piece = chunk;
-      if (!hasBegun) piece = piece.replace(/^\uFEFF/, '');
-      hasBegun = true;
-      // The LF of a CRLF that was split between two chunks.
-      if (isAfterReturn && piece.startsWith('\n')) piece = piece.slice(1);
-      isAfterReturn = chunk.endsWith('\r');
-      let start = 0;
-      for (const end of piece.matchAll(/\r\n|\r|\n/g)) {
-        line.push(piece.slice(start, end.index));
-        take(events);
-        start = end.index + end[0].length;
-      }
-      if (start < piece.length) line.push(piece.slice(start));
-      return events;
+    push(piece) {
+      const text = hasBegun ? piece : piece.replace(/^\uFEFF/, '');
+      hasBegun ||= piece !== '';
+      return taken(text);
     },
-    end() {
-      const events: StreamEvent[] = [];
-      if (line.length > 0) take(events);
-      take(events);
-      return events;
-    },
+    end: () => taken('\n\n'),
   };
 }
