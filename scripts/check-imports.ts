@@ -50,7 +50,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   diff: ['core'],
   yaml: ['core', 'plugins/import'],
 };
-/** The packages of the console; none of them runs in the gateway. `~icons` are the icons that its build takes from Tabler's data. */
+/** The packages of the console; of these, `diff`, `eventsource-parser` and `yaml` run in the gateway, too. `~icons` are the icons that its build takes from Tabler's data. */
 const BROWSER_PACKAGES: readonly string[] = [
   '@mantine/core',
   '@mantine/form',
@@ -59,6 +59,8 @@ const BROWSER_PACKAGES: readonly string[] = [
   '@mantine/spotlight',
   '@simplewebauthn/browser',
   '@tanstack/react-query',
+  'diff',
+  'eventsource-parser',
   'react',
   'react-dom',
   'uplot',
