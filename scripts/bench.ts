@@ -1,10 +1,12 @@
 /**
  * `npm run bench [-- --quick] [--gate] [--record]`: compares Turnpike with a bare proxy, installed proxies and another
  * gateway, and translated with untranslated calls, in one run. `--gate` fails if a target has become worse than
- * recorded (with `--quick`, only if it is the same on every machine), `--record` keeps better values. `npm run bench -- --stores [--quick]`: compares only Turnpike on SQLite
- * with one, two and three gateways on PostgreSQL. `-- --outages`: only Turnpike, while the receivers of telemetry,
- * events and alerts answer, refuse and hang. `-- --nodes`: only Turnpike and the bare proxy, on several versions of
- * Node. `-- --peers`: Turnpike, the bare proxy and other gateways that are installed.
+ * recorded (with `--quick`, only if it is the same on every machine), `--record` keeps better values. Others measure
+ * less, each also with `--quick`:
+ * `-- --stores`: Turnpike on SQLite, and one, two and three gateways on PostgreSQL.
+ * `-- --outages`: Turnpike, while the receivers of telemetry, events and alerts answer, refuse and hang.
+ * `-- --nodes`: Turnpike and the bare proxy, on several versions of Node.
+ * `-- --peers`: Turnpike, the bare proxy and other gateways that are installed.
  */
 import { removeRun } from './bench/folder.ts';
 import { canLoad, loadTools } from './bench/load.ts';

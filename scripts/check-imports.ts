@@ -50,7 +50,10 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   diff: ['core'],
   yaml: ['core', 'plugins/import'],
 };
-/** The packages of the console; of these, `diff`, `eventsource-parser` and `yaml` run in the gateway, too. `~icons` are the icons that its build takes from Tabler's data. */
+/**
+ * The packages of the console; of these, `diff`, `eventsource-parser` and `yaml` run in the gateway, too. `~icons` are the icons that its build takes
+ * from Tabler's data.
+ */
 const BROWSER_PACKAGES: readonly string[] = [
   '@mantine/core',
   '@mantine/form',

@@ -1,5 +1,5 @@
-// On SIGUSR2, starts counting what the process that imports it allocates; on the next SIGUSR2, prints the bytes. What was allocated since the last
-// collection of the new space is counted, too, because that is collected first.
+// On SIGUSR2, starts counting what the process that imports it allocates; on the next SIGUSR2, prints the bytes: what the new
+// space has grown by before each collection, and after the last one.
 import { GCProfiler, getHeapSpaceStatistics } from 'node:v8';
 
 const NEW = new Set(['new_space', 'new_large_object_space']);
