@@ -1,12 +1,13 @@
 /**
- * What a call takes apart from time: bytes allocated on the heap of the main thread, and reading and writing system calls of the process. Over one
- * connection, where no turn has two calls, both are the same on every machine and under any load, so that they can be compared with the recorded ones
- * wherever the bench runs.
+ * What a call takes apart from time: bytes allocated on the heap of the main thread, and reading and writing system calls of the process, over one
+ * connection, where no turn has two calls. The bytes are the same on every machine and under any load, so that they can be compared with the recorded
+ * ones wherever the bench runs. The system calls are not: where others use the machine, the threads of a gateway wake each other more often.
  */
 import { readFileSync } from 'node:fs';
 import { script } from './folder.ts';
-import type { LoadTools } from './load.ts';
-import { oneModel, prepareTurnpike } from './turnpike.ts';
+import { type Load, type LoadTools, polyglotVendor } from './load.ts';
+import { askOf, TRANSLATED } from './pairs.ts';
+import { everyStyle, type Models, oneModel, prepareTurnpike } from './turnpike.ts';
 import { warmUp } from './warm.ts';
 
 /** Of a whole answer. */
@@ -17,23 +18,38 @@ export interface Effort {
   readonly systemCalls: number;
 }
 
+/** Of calls in the vendor's style, and of translated ones (`TRANSLATED[0]`). */
+export interface Efforts {
+  readonly bytes: Effort;
+  readonly translated: Effort;
+}
+
 const CALLS = 1_000;
 
-/** Counts on a server that is warm. */
-export async function measureEffort(tools: LoadTools): Promise<Effort> {
+export async function measureEfforts(tools: LoadTools): Promise<Efforts> {
   const vendor = await tools.vendor(1, 0);
-  const turnpike = await prepareTurnpike(oneModel(vendor.port));
+  const bytes = await measureEffort(oneModel(vendor.port), tools);
+  await vendor.process.stop();
+  const polyglot = await polyglotVendor(1, 0);
+  const ask = askOf(TRANSLATED[0]!, false);
+  const translated = await measureEffort(everyStyle(polyglot.port), tools, { ask });
+  await polyglot.process.stop();
+  return { bytes, translated };
+}
+
+/** Counts on a server that is warm. */
+async function measureEffort(models: Models, tools: LoadTools, load: Partial<Load> = {}): Promise<Effort> {
+  const turnpike = await prepareTurnpike(models);
   const server = await turnpike.start({ flags: ['--import', script('./effort-probe.mjs')] });
-  await warmUp(server, tools);
+  await warmUp(server, tools, load);
   const before = systemCalls(server.pid);
   server.process.signal('SIGUSR2');
   await server.process.says(/counting\n/);
-  await tools.measure(server, { stream: false, connections: 1, requests: CALLS });
+  await tools.measure(server, { stream: false, connections: 1, requests: CALLS, ...load });
   server.process.signal('SIGUSR2');
   const [, bytes] = await server.process.says(/allocated (\d+) bytes/);
   const after = systemCalls(server.pid);
   await server.process.stop();
-  await vendor.process.stop();
   return {
     allocated: Number(bytes) / CALLS,
     systemCalls: (after - before) / CALLS,

@@ -4,7 +4,7 @@
  * workers.
  */
 import { type Blocks, measureBlocks } from './blocks.ts';
-import { type Effort, measureEffort } from './effort.ts';
+import { type Efforts, measureEfforts } from './effort.ts';
 import { type Growth, type GrowthScale, measureGrowth } from './growth.ts';
 import { type Load, type LoadTools, polyglotVendor, type Sample } from './load.ts';
 import { CORE, descriptors, moveTo } from './machine.ts';
@@ -99,7 +99,7 @@ export interface Measured {
   /** Memory of a new server after many calls, MB. */
   readonly usedMb: number | undefined;
   /** What a call takes apart from time. */
-  readonly effort: Effort;
+  readonly efforts: Efforts;
 }
 
 export interface Translated {
@@ -213,7 +213,7 @@ async function measureAlone(
   tools: LoadTools,
   scale: Scale,
   say: (sentence: string) => void,
-): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers' | 'postgres' | 'usedMb' | 'effort'>> {
+): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers' | 'postgres' | 'usedMb' | 'efforts'>> {
   say('requests with an image of 10 MB');
   const blocks = await measureBlocks(tools, scale.images);
   const { keys, models, rows } = scale.growth;
@@ -230,8 +230,8 @@ async function measureAlone(
   say(`memory after ${count(usedCalls)} calls`);
   const usedMb = await measureUsed(tools, usedCalls);
   say('what a call takes apart from time');
-  const effort = await measureEffort(tools);
-  return { blocks, growth, storage, workers, postgres, usedMb, effort };
+  const efforts = await measureEfforts(tools);
+  return { blocks, growth, storage, workers, postgres, usedMb, efforts };
 }
 
 /** The memory of a server that has answered so many calls, in MB. */

@@ -28,7 +28,7 @@ const NONE: Rounds = new Map();
 
 export function targetsOf(measured: Measured): readonly Target[] {
   const { whole, calm, manyStreams, fewStreams, restarted, translated, held } = measured;
-  const { few, starts, blocks, growth, storage, workers, postgres, usedMb, effort } = measured;
+  const { few, starts, blocks, growth, storage, workers, postgres, usedMb, efforts } = measured;
   const less = (name: string, what: string, value: number | undefined, must: number, goal: number): Target => ({
     name,
     what,
@@ -130,9 +130,16 @@ export function targetsOf(measured: Measured): readonly Target[] {
       1.05,
     ),
     less('used', 'memory after 100,000 calls at 64 connections, MB', usedMb, 130, 100),
+    less('system-calls', 'reads and writes of a call over one connection', efforts.bytes.systemCalls, 17, 12),
     ...[
-      less('allocated', 'bytes allocated for a call over one connection', effort.allocated, 48_000, 36_000),
-      less('system-calls', 'reads and writes of a call over one connection', effort.systemCalls, 17, 12),
+      less('allocated', 'bytes allocated for a call over one connection', efforts.bytes.allocated, 48_000, 36_000),
+      less(
+        'allocated-translated',
+        `the same, translated (${TRANSLATED[0]!.title})`,
+        efforts.translated.allocated,
+        84_000,
+        64_000,
+      ),
     ].map((target) => ({ ...target, isSteady: true })),
   ];
 }

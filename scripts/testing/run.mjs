@@ -6,10 +6,11 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
 const [atOnce, ...files] = process.argv.slice(2);
-/** A file that gets a line for each failed test; several runs write to the same one. */
+/** A file that gets a line for each failed test, with the beginning of its error; several runs write to the same one. */
 const failures = process.env.TURNPIKE_TEST_FAILURES;
 /** For a process that does not end, although its tests did: one of them left something open. */
 const FILE_LIMIT_MS = 1_200_000;
+const REASON_CHARACTERS = 600;
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => {
@@ -27,7 +28,7 @@ run({ files, concurrency: Number(atOnce), timeout: FILE_LIMIT_MS, signal: stoppi
 async function* noted(events) {
   /** The names of the suites around the current test, by nesting. */
   const names = [];
-  /** Failed tests of a suite; its own event follows and knows the file. */
+  /** Failed tests of a suite, with their errors; its own event follows and knows the file. */
   let failed = [];
   for await (const event of events) {
     const { type, data } = event;
@@ -37,16 +38,24 @@ async function* noted(events) {
       Object.assign(data, placeOf(data));
       names.splice(data.nesting, Number.POSITIVE_INFINITY, data.name);
       // A suite with failed tests fails, too.
-      if (error.failureType !== 'subtestsFailed' && data.todo === undefined) failed.push([...names]);
+      if (error.failureType !== 'subtestsFailed' && data.todo === undefined)
+        failed.push({ path: [...names], reason: reasonOf(error) });
       process.exitCode = 1;
     }
     if (data?.nesting === 0 && failed.length > 0 && (type === 'test:fail' || type === 'test:pass')) {
-      const lines = failed.map((path) => `${[data.file, ...path].join(' › ')}\n`);
+      const lines = failed.map(({ path, reason }) => `${[data.file, ...path].join(' › ')}: ${reason}\n`);
       if (failures !== undefined) appendFileSync(failures, lines.join(''));
       failed = [];
     }
     yield event;
   }
+}
+
+/** In one line: where only this list can be read, it has to say why. */
+function reasonOf(error) {
+  const text = error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : error.message;
+  const own = String(text).replaceAll(/^ +at .*\bnode:internal.*$/gm, '');
+  return own.replaceAll(/\s+/g, ' ').trim().slice(0, REASON_CHARACTERS);
 }
 
 /**
