@@ -9,7 +9,7 @@ import { run } from './processes.ts';
 import { inTurns, type Rounds } from './rounds.ts';
 import { oneModel, prepareTurnpike } from './turnpike.ts';
 import { bareProxyOn, type Server } from './variants.ts';
-import { CONNECTIONS, warmUp } from './warm.ts';
+import { CONNECTIONS, warmUp, warmUpStreams } from './warm.ts';
 
 /** The measured major versions. */
 export const NODES = [20, 22, 24] as const;
@@ -75,7 +75,7 @@ export async function measureNodes(
   say('warming up');
   const pace = new Map<OnNode, number>();
   for (const [who, server] of servers) {
-    await tools.measure(server, { stream: true, connections: 100, requests: 200 });
+    await warmUpStreams(server, tools);
     pace.set(who, await warmUp(server, tools));
   }
   const everybody = [...servers.keys()];

@@ -274,7 +274,7 @@ describe('counters of an owner and its workers, whatever happens between them', 
     corrected?: { readonly cost: number; readonly atMs: number };
   }
 
-  it('never admit more than the limit in any window, and refuse nobody for whom there is room', async () => {
+  it('never admit more than the limit in any window, and refuse no call for which there is room', async () => {
     let here = 0;
     let there = 0;
     let refusals = 0;
@@ -312,7 +312,7 @@ describe('counters of an owner and its workers, whatever happens between them', 
           const by = now[place]!;
           const entry = at(most, `visit-${visits++}`);
           const note = ({ ok }: Admission): void => {
-            // What a process that is dead was told reaches nobody.
+            // The answer to a process that has ended since is lost.
             if (!ok || now[place] !== by) return;
             inside.push({ by, entry });
             assert.ok(inside.length <= most, `${inside.length} of ${most} are inside`);
