@@ -1,4 +1,4 @@
-/** The stage: phases in their order, everything of a turn in each of them, and nothing lost to what throws. */
+/** The stage: phases in their order, several calls in each of them, and nothing lost to what throws. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -19,6 +19,34 @@ describe('a turn', () => {
     assert.deepEqual(told, [], 'nothing before the turn');
     await nextTurn();
     assert.deepEqual(told, ['heads a', 'heads b', 'books a', 'books b', 'write']);
+  });
+
+  it('works on a burst in parts, each of which is written before the next one; books get all at once', async () => {
+    const told: string[] = [];
+    const books = queueOf<number>('books', (i) => void told.push(`books ${i}`));
+    const targets = queueOf<number>('targets', (i) => {
+      writes.add({ flush: () => void told.push(`write ${i}`) });
+      books.add(i);
+    });
+    const heads = queueOf<number>('heads', (i) => {
+      told.push(`heads ${i}`);
+      targets.add(i);
+    });
+    const all = Array.from({ length: 20 }, (_, i) => i);
+    for (const i of all) heads.add(i);
+    await nextTurn();
+    const at = (name: string) => told.indexOf(name);
+    assert.ok(at('write 0') < at('heads 19'), 'the first is not kept waiting');
+    assert.ok(at('write 1') > at('heads 2'), 'several in a row');
+    assert.ok(at('heads 19') < at('books 0'));
+    assert.deepEqual(
+      told.filter((each) => each.startsWith('books')),
+      all.map((i) => `books ${i}`),
+    );
+    assert.deepEqual(
+      told.filter((each) => each.startsWith('write')),
+      all.map((i) => `write ${i}`),
+    );
   });
 
   it('leaves what is added to a phase that is over to the next turn', async () => {
