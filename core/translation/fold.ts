@@ -11,30 +11,50 @@ type Mutable<B> = B extends Block ? { -readonly [K in keyof B]: B[K] } : never;
 
 /** The whole answer; undefined if the stream was truncated. */
 export function foldParts(parts: Iterable<Part>): Reply | undefined {
-  const blocks: Growing[] = [];
-  const open = new Map<number, Growing>();
-  let begin: { id: string; model: string; serviceTier?: string } = { id: '', model: '' };
-  let usage: Usage | undefined;
-  let finish: Finish | undefined;
+  const fold = new Fold();
+  for (const part of parts) fold.add(part);
+  return fold.reply();
+}
 
-  for (const part of parts) {
+/** An answer that grows by its parts. */
+export class Fold {
+  /** Its id, its model and its service tier; empty until they are known. */
+  facts: Omit<Extract<Part, { readonly type: 'start' }>, 'type'> = { id: '', model: '' };
+  /** Its blocks, complete or not. */
+  readonly blocks: Block[] = [];
+  /** Undefined until it is complete. */
+  finish: Finish | undefined;
+  #usage: Usage | undefined;
+  readonly #open = new Map<number, Growing>();
+
+  add(part: Part): void {
     if (part.type === 'start') {
       const { type: _, ...facts } = part;
-      begin = facts;
+      this.facts = facts;
     } else if (part.type === 'usage') {
-      usage = part.usage;
+      this.#usage = part.usage;
     } else if (part.type === 'finish') {
-      finish = part.finish;
+      this.finish = part.finish;
     } else if (part.type === 'blockStart') {
       const block = begun(part.block);
-      blocks.push(block);
-      open.set(part.key, block);
+      this.blocks.push(block);
+      this.#open.set(part.key, block);
     } else if ('key' in part) {
-      const block = open.get(part.key);
+      const block = this.#open.get(part.key);
       if (block !== undefined) grow(block, part);
     }
   }
-  return finish && { ...begin, blocks, finish, usage };
+
+  /** The block with this key. */
+  block(key: number): Block | undefined {
+    return this.#open.get(key);
+  }
+
+  /** The whole answer; undefined if it is not complete. */
+  reply(): Reply | undefined {
+    const { facts, blocks, finish } = this;
+    return finish && { ...facts, blocks, finish, usage: this.#usage };
+  }
 }
 
 function begun(block: BlockStart): Growing {

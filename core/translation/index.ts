@@ -9,6 +9,7 @@ export { countedUsage, NO_TOKENS, withCountedOutput } from '../usage.ts';
 export { retell } from './adapt.ts';
 export { callId, hasOddCallIds } from './call-ids.ts';
 export { CARRIER, isMadeBy, packOpaque, SEALED, UNSEALED, unpackOpaque } from './carrier.ts';
+export { AnswerCollector } from './collector.ts';
 export { dataUrl, type Media, readDataUrl } from './data-url.ts';
 export { exactJson, exactMember, exactText, exactTree, isFaithful, jsonText } from './exact.ts';
 export { type Fields, isObject, readFields } from './fields.ts';

@@ -6,13 +6,11 @@ import { Catalog } from '../../core/contracts/catalog.ts';
 import {
   type Awaitable,
   type Content,
-  type ContentPart,
   definePlugin,
   type GivenAnswer,
   type Inspection,
   type Known,
   type Parts,
-  type Revision,
   slot,
   typed,
 } from '../../core/plugin.ts';
@@ -26,7 +24,7 @@ import {
   size,
   warnOfScope,
 } from '../../core/sdk.ts';
-import { type Conversation, foldParts, type Reply } from '../../core/translation/index.ts';
+import { AnswerCollector, type Conversation, type Reply } from '../../core/translation/index.ts';
 
 const cacheSection = typed({
   type: 'object',
@@ -103,36 +101,12 @@ function canonicalJson(value: unknown): string {
   );
 }
 
-/** The answer of one attempt. A class, because there is one for each attempt of a call that can be cached. */
-export class Collector implements Revision {
-  readonly observes = true;
-  readonly #most: number;
-  #parts: ContentPart[] = [];
-  #length = 0;
-
-  /** `most`: the maximum number of characters; longer answers are not collected. */
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  part(part: ContentPart): readonly ContentPart[] {
-    if (part.type === 'delta') this.#length += part.text.length;
-    if (this.#length <= this.#most) this.#parts.push(part);
-    else this.#parts = [];
-    return [];
-  }
-
-  end(): readonly ContentPart[] {
-    return [];
-  }
-
-  /** The answer, if it can be repeated: complete, not refused, with only text, reasoning and calls of the client's tools. */
-  reply(): Reply | undefined {
-    const reply = foldParts(this.#parts);
-    if (reply === undefined || this.#length > this.#most) return undefined;
-    const isComplete = COMPLETE.includes(reply.finish.reason);
-    return isComplete && reply.blocks.every(({ type }) => KEPT.includes(type)) ? reply : undefined;
-  }
+/** The answer, if it can be repeated: complete, not refused, with only text, reasoning and calls of the client's tools. */
+export function repeatableAnswer(collector: AnswerCollector): Reply | undefined {
+  const reply = collector.reply();
+  if (reply === undefined || collector.missing.size > 0) return undefined;
+  const isComplete = COMPLETE.includes(reply.finish.reason);
+  return isComplete && reply.blocks.every(({ type }) => KEPT.includes(type)) ? reply : undefined;
 }
 
 const COMPLETE: readonly string[] = ['stop', 'stop_sequence', 'tool_calls'] satisfies Reply['finish']['reason'][];
@@ -143,7 +117,7 @@ const KEPT: readonly string[] = ['text', 'thinking', 'toolCall'] satisfies Reply
 interface Miss {
   readonly key: string;
   /** The collector of the last upstream attempt. */
-  collector: Collector | undefined;
+  collector: AnswerCollector | undefined;
 }
 const misses = slot<Miss>('cache.miss');
 
@@ -203,13 +177,13 @@ export default definePlugin({
       revise(x) {
         const miss = misses.get(x);
         if (miss === undefined) return undefined;
-        miss.collector = new Collector(maxSize);
+        miss.collector = new AnswerCollector(maxSize, true);
         return miss.collector;
       },
       settle(x) {
         const miss = misses.get(x);
         if (miss?.collector === undefined || x.outcome !== 'served' || isFallback(x as Known)) return undefined;
-        const reply = miss.collector.reply();
+        const reply = repeatableAnswer(miss.collector);
         if (reply !== undefined) answers.set(miss.key, Buffer.from(JSON.stringify(reply)));
         return undefined;
       },

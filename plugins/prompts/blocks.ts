@@ -1,7 +1,7 @@
 /** Blocks of the common form as they are stored: texts, and the names of media. */
-import type { StoredBlock } from '../../core/contracts/prompts.ts';
+import type { StoredAnswer, StoredBlock } from '../../core/contracts/prompts.ts';
 import type { Json, JsonBody } from '../../core/plugin.ts';
-import type { Block, Citation, FileBlock, ImageBlock } from '../../core/translation/index.ts';
+import type { AnswerCollector, Block, Citation, FileBlock, ImageBlock } from '../../core/translation/index.ts';
 
 /** The length of a text in characters; larger than the string if a placeholder replaces large media. */
 export type LengthOf = (text: string) => number;
@@ -20,7 +20,22 @@ export function lengthsIn(body: JsonBody): LengthOf {
   };
 }
 
-/** The stored form of a block. The first one grows with the block, if that is the beginning of a streamed one. */
+/** The answer, or what came of it; undefined if nothing did. */
+export function storedAnswer({ hasBegun, blocks, finish, missing }: AnswerCollector): StoredAnswer | undefined {
+  if (!hasBegun) return undefined;
+  const stored = blocks.flatMap((block) => collectedBlocks(block, missing.get(block) ?? 0));
+  return { blocks: stored, ...(finish !== undefined && { finish: finish.reason }) };
+}
+
+function collectedBlocks(block: Block, missing: number): readonly StoredBlock[] {
+  if (block.type === 'audio') return storedBlocks(block, () => missing);
+  const stored = storedBlocks(block, plainLength);
+  if (missing > 0) return stored.map((each, i) => (i === 0 ? { ...each, cutBytes: missing } : each));
+  const isEmpty = (block.type === 'text' || block.type === 'thinking') && block.text === '';
+  return isEmpty ? stored.slice(1) : stored;
+}
+
+/** The stored form of a block; what belongs to its text comes first. */
 export function storedBlocks(block: Block, lengthOf: LengthOf): readonly StoredBlock[] {
   switch (block.type) {
     case 'text':
@@ -61,7 +76,7 @@ export function storedBlocks(block: Block, lengthOf: LengthOf): readonly StoredB
 }
 
 /** The sources of a text; nothing if it has none. */
-export function citationsOf(citations: readonly Citation[] | undefined): readonly StoredBlock[] {
+function citationsOf(citations: readonly Citation[] | undefined): readonly StoredBlock[] {
   if (citations === undefined || citations.length === 0) return [];
   return [{ type: 'data', name: 'citations', text: JSON.stringify(citations.map(({ raw }) => raw)) }];
 }
@@ -83,7 +98,7 @@ function mediaOf(block: ImageBlock | FileBlock, lengthOf: LengthOf): StoredBlock
 }
 
 /** The number of bytes that a base64 text encodes. */
-export function base64Bytes(data: string, lengthOf: LengthOf): number {
+function base64Bytes(data: string, lengthOf: LengthOf): number {
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
   return Math.floor(((lengthOf(data) - padding) * 3) / 4);
 }

@@ -12,8 +12,8 @@ import {
   slot,
 } from '../../core/plugin.ts';
 import { byteSize, durationMs, isInScope, scopeServices, warnOfScope } from '../../core/sdk.ts';
-import { jsonText, lengthsIn, plainLength } from './blocks.ts';
-import { Collector } from './collector.ts';
+import { AnswerCollector } from '../../core/translation/index.ts';
+import { jsonText, lengthsIn, plainLength, storedAnswer } from './blocks.ts';
 import { contentOf, type SeenRequest } from './content.ts';
 import { errors } from './errors.ts';
 import { createReading } from './reading.ts';
@@ -55,7 +55,7 @@ const migrations: readonly Migration[] = [
 interface Stored {
   readonly request: SeenRequest;
   /** Of the last attempt. */
-  collector: Collector | undefined;
+  collector: AnswerCollector | undefined;
 }
 const stored = slot<Stored>('prompts.stored');
 
@@ -112,7 +112,7 @@ export default definePlugin({
       revise(x) {
         const call = stored.get(x);
         if (call === undefined) return undefined;
-        call.collector = new Collector(maxBytes);
+        call.collector = new AnswerCollector(maxBytes);
         return call.collector;
       },
       settle(x) {
@@ -122,7 +122,7 @@ export default definePlugin({
         if (!isInScope(section, x as Known, host)) return undefined;
         const { account, key } = x.identity;
         try {
-          const answer = call.collector?.answer() ?? severalAnswers(x);
+          const answer = (call.collector && storedAnswer(call.collector)) ?? severalAnswers(x);
           // A call that was answered neither by a vendor nor by a plugin was refused.
           if (answer === undefined && x.attempts.length === 0) return undefined;
           writer.add({ id: x.id, accountId: account.id, keyId: key.id }, contentOf(call.request, answer, maxBytes));

@@ -1,7 +1,8 @@
 /** OpenTelemetry: a span for each call and each upstream attempt, and metrics of tokens and durations, by the GenAI conventions. */
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { type Content, definePlugin, type Exchange, type Known, type Parts, slot } from '../../core/plugin.ts';
-import { AnswerCollector, promptOf } from './content.ts';
+import { AnswerCollector } from '../../core/translation/index.ts';
+import { MOST, promptOf } from './content.ts';
 import type { Ended, Recorder, Traced } from './recorder.ts';
 import { telemetrySection } from './section.ts';
 
@@ -45,7 +46,7 @@ export default definePlugin({
       ...(section.content && {
         inspect: (x: Known, content: Content) => (content.purpose === 'call' ? see(x, content) : undefined),
         revise(x: Known) {
-          const answer = new AnswerCollector();
+          const answer = new AnswerCollector(MOST);
           tracedOf(x).answer = answer;
           return answer;
         },

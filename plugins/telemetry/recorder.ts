@@ -11,8 +11,9 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { Attempt, Exchange, Headers, Host } from '../../core/plugin.ts';
+import type { AnswerCollector } from '../../core/translation/index.ts';
 import { attemptAttributes, callAttributes, commonOf, operationOf } from './attributes.ts';
-import type { AnswerCollector } from './content.ts';
+import { outputOf } from './content.ts';
 import { createMetering, createTracing, logFailures } from './exporters.ts';
 import type { TelemetrySection } from './section.ts';
 
@@ -128,10 +129,7 @@ export function createRecorder(section: TelemetrySection, host: Pick<Host, 'agen
       span.setAttributes(callAttributes(x, requestedModel(x), cost));
       if (x.outcome !== 'served') span.setStatus({ code: SpanStatusCode.ERROR });
       if (traced.prompt !== undefined) span.setAttribute('gen_ai.input.messages', traced.prompt);
-      const { answer } = traced;
-      if (answer?.text !== undefined) span.setAttribute('gen_ai.output.messages', answer.text);
-      if (answer !== undefined && answer.id !== '') span.setAttribute('gen_ai.response.id', answer.id);
-      if (answer !== undefined && answer.model !== '') span.setAttribute('gen_ai.response.model', answer.model);
+      if (traced.answer !== undefined) setAnswer(span, traced.answer);
     }
     span.end(Math.max(endedMs, x.startedMs));
   }
@@ -186,6 +184,14 @@ export type Recorder = ReturnType<typeof createRecorder>;
 
 function record(histogram: Histogram | undefined, value: number, attributes: Parameters<Histogram['record']>[1]): void {
   histogram?.record(value, attributes);
+}
+
+function setAnswer(span: Span, answer: AnswerCollector): void {
+  const output = outputOf(answer);
+  const { id, model } = answer.facts;
+  if (output !== undefined) span.setAttribute('gen_ai.output.messages', output);
+  if (id !== '') span.setAttribute('gen_ai.response.id', id);
+  if (model !== '') span.setAttribute('gen_ai.response.model', model);
 }
 
 /** The requested model; empty if the request was refused before its body was read. */

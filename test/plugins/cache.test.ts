@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { ContentPart } from '../../core/plugin.ts';
-import { partsOf } from '../../core/translation/index.ts';
-import { Collector } from '../../plugins/cache/index.ts';
+import { AnswerCollector, partsOf } from '../../core/translation/index.ts';
+import { repeatableAnswer } from '../../plugins/cache/index.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import { CLIENTS, type ClientName } from '../e2e/style-clients.ts';
 import { fakeClock } from '../kit/clock.ts';
@@ -330,9 +330,9 @@ describe('an answer that is collected', () => {
       [5, true],
       [4, false],
     ] as const) {
-      const collector = new Collector(most);
+      const collector = new AnswerCollector(most, true);
       for (const part of partsOf(reply)) collector.part(part as ContentPart);
-      assert.equal(collector.reply() !== undefined, isKept);
+      assert.equal(repeatableAnswer(collector) !== undefined, isKept);
     }
   });
 });

@@ -9,7 +9,8 @@ import { Keys } from '../../core/contracts/keys.ts';
 import { Prompts, type StoredBlock, type StoredContent } from '../../core/contracts/prompts.ts';
 import { type GatewayError, type Host, StoreUnavailable } from '../../core/plugin.ts';
 import type { Block } from '../../core/translation/index.ts';
-import { Collector } from '../../plugins/prompts/collector.ts';
+import { AnswerCollector } from '../../core/translation/index.ts';
+import { storedAnswer } from '../../plugins/prompts/blocks.ts';
 import { contentOf } from '../../plugins/prompts/content.ts';
 import { createWriter } from '../../plugins/prompts/writer.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
@@ -570,7 +571,7 @@ describe('what fits into a limit', () => {
         fc.array(text, { maxLength: 10 }),
         fc.integer({ min: 1_024, max: 4_096 }),
         (turns, deltas, most) => {
-          const collector = new Collector(most);
+          const collector = new AnswerCollector(most);
           collector.part({ type: 'start', id: '', model: '' });
           collector.part({ type: 'blockStart', key: 0, block: { type: 'text', text: '' } });
           for (const delta of deltas) collector.part({ type: 'delta', key: 0, text: delta });
@@ -580,7 +581,7 @@ describe('what fits into a limit', () => {
             turns: turns.map((blocks) => ({ role: 'user' as const, blocks })),
           };
           const seen = { conversation, texts: [], lengthOf: (said: string) => said.length, omitted: [] };
-          const content = contentOf(seen, collector.answer(), most);
+          const content = contentOf(seen, storedAnswer(collector), most);
           const all = [...content.messages.flatMap(({ blocks }) => blocks), ...content.answer!.blocks];
           const bytes = all.reduce((sum, each) => sum + Buffer.byteLength(each.text), 0);
           assert.ok(bytes <= most, `${bytes} of ${most}`);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Part } from '../../../core/contracts/conversation.ts';
+import type { ContentPart } from '../../../core/contracts/content.ts';
+import type { Part, Reply } from '../../../core/contracts/conversation.ts';
+import { AnswerCollector } from '../../../core/translation/collector.ts';
 import { foldParts, partsOf, textLengthOf } from '../../../core/translation/fold.ts';
 import { replies, replyOf, streamsOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
@@ -75,6 +77,56 @@ describe('an answer and its stream', () => {
       parts.reduce((sum, part) => sum + textLengthOf(part), 0),
       8,
     );
+  });
+});
+
+describe('an answer that is collected', () => {
+  const collect = (reply: Reply, most: number, exact: boolean): AnswerCollector => {
+    const collector = new AnswerCollector(most, exact);
+    for (const part of partsOf(reply)) collector.part(part as ContentPart);
+    return collector;
+  };
+
+  it('is the same if it is short, except for the bytes of audio', () => {
+    fc.assert(
+      fc.property(replies, (reply) => {
+        const collector = collect(reply, 1_000_000, true);
+        const blocks = reply.blocks.map((block) => (block.type === 'audio' ? { ...block, data: '' } : block));
+        assert.deepEqual(collector.reply(), { ...reply, blocks });
+        const bytes = reply.blocks.reduce((sum, block) => sum + (block.type === 'audio' ? block.data.length : 0), 0);
+        assert.equal(
+          [...collector.missing.values()].reduce((sum, missing) => sum + missing, 0),
+          bytes,
+        );
+      }),
+    );
+  });
+
+  it('ends at the limit, and counts the bytes that are missing of each block', () => {
+    const reply = replyOf([
+      { type: 'text', text: 'four' },
+      { type: 'text', text: 'größer' },
+    ]);
+    const { blocks, missing } = collect(reply, 6, false);
+    assert.deepEqual(blocks, [
+      { type: 'text', text: 'four' },
+      { type: 'text', text: 'gr' },
+    ]);
+    assert.deepEqual([...missing], [[blocks[1], 6]]);
+  });
+
+  it('has neither log probabilities nor seals, and a limit of its own for citations, unless it is exact', () => {
+    const citation = { style: 'chat', raw: { url: 'https://example.com/1' } };
+    const opaque = { style: 'messages', kind: 'signature', value: 'seal' } as const;
+    const reply = replyOf([
+      { type: 'thinking', text: 'hm', opaque },
+      { type: 'text', text: 'four', logprobs: [{ token: 'four' }], citations: [citation, citation] },
+    ]);
+    assert.deepEqual(collect(reply, 10, true).blocks, reply.blocks);
+    assert.deepEqual(collect(reply, 10, false).blocks, [
+      { type: 'thinking', text: 'hm' },
+      { type: 'text', text: 'four', citations: [citation] },
+    ]);
   });
 });
 
