@@ -122,7 +122,7 @@ function onServer(host: Host, url: string, prefix: string): Parts {
     host.provide(Counters, memory);
     return {};
   }
-  if (server.password !== undefined) host.log.hide(server.password);
+  if (server.password !== '') host.log.hide(server.password);
   const counters = createSharedCounters({ server, prefix, memory, host });
   host.provide(Counters, counters);
   let stopSweeping = (): void => {};

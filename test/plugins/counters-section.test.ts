@@ -26,23 +26,27 @@ async function check(counters: object | undefined, env: Readonly<Record<string, 
 describe('the address of a Valkey server', () => {
   it('has a host, and what else is needed to sign in there', () => {
     assert.deepEqual(readAddress('valkey://cache'), {
-      host: 'cache',
-      port: 6379,
-      tls: false,
+      url: 'redis://cache',
+      tlsName: undefined,
+      password: '',
       database: 0,
       name: 'cache:6379',
     });
     assert.deepEqual(readAddress('rediss://ann:p%40ss%2Fword@cache.example.com:7000/2'), {
-      host: 'cache.example.com',
-      port: 7000,
-      tls: true,
-      username: 'ann',
+      url: 'rediss://ann:p%40ss%2Fword@cache.example.com:7000/2',
+      tlsName: 'cache.example.com',
       password: 'p@ss/word',
       database: 2,
       name: 'cache.example.com:7000',
     });
-    assert.equal(readAddress('valkeys://:secret@[::1]:6380/')?.host, '::1');
-    assert.equal(readAddress('redis://:secret@127.0.0.1')?.tls, false);
+    assert.deepEqual(readAddress('valkeys://:secret@[::1]:6380/'), {
+      url: 'rediss://:secret@[::1]:6380/',
+      tlsName: undefined,
+      password: 'secret',
+      database: 0,
+      name: '[::1]:6380',
+    });
+    assert.equal(readAddress('redis://:secret@127.0.0.1')?.tlsName, undefined);
   });
 
   it('is none without a host, of another scheme, or with what it cannot say', () => {

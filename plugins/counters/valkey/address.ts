@@ -1,49 +1,33 @@
-/** Parses the URL of a Valkey server. */
+/** The URL of a Valkey server: what the client does not check, and what others need to know of it. */
+import { isIP } from 'node:net';
 
-/** A server and its credentials. */
+/** A server. */
 export interface Server {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: boolean;
-  readonly username?: string;
-  readonly password?: string;
+  /** The URL for the client, which has credentials and knows only the schemes of Redis. */
+  readonly url: string;
+  /** The TLS server name; undefined without TLS, and for an IP address, which must not be one. */
+  readonly tlsName: string | undefined;
+  readonly password: string;
   readonly database: number;
   /** `cache.example.com:6379`, for display. */
   readonly name: string;
 }
 
-const USUAL_PORT = 6379;
-/** URL schemes, and whether they use TLS. */
-const SCHEMES = new Map([
-  ['valkey:', false],
-  ['redis:', false],
-  ['valkeys:', true],
-  ['rediss:', true],
-]);
-
 /** Parses `valkeys://user:password@host:6379/0`; undefined if it is invalid. */
 export function readAddress(address: string): Server | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(address);
-  const tls = SCHEMES.get(protocol);
-  const database = /^\/?(\d{0,6})$/.exec(pathname)?.[1];
-  const [user, secret] = [decoded(username), decoded(password)];
-  if (tls === undefined || hostname === '' || database === undefined || search !== '' || hash !== '') return undefined;
-  if (user === undefined || secret === undefined) return undefined;
-  return {
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port === '' ? USUAL_PORT : Number(port),
-    tls,
-    ...(user !== '' && { username: user }),
-    ...(secret !== '' && { password: secret }),
-    database: Number(database),
-    name: `${hostname}:${port === '' ? USUAL_PORT : port}`,
-  };
-}
-
-function decoded(text: string): string | undefined {
+  const url = address.replace(/^valkey(?=s?:)/, 'redis');
   try {
-    return decodeURIComponent(text);
+    const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(url);
+    const isServer = /^rediss?:$/.test(protocol) && hostname !== '' && /^\/?\d{0,6}$/.test(pathname);
+    if (!isServer || search !== '' || hash !== '') return undefined;
+    decodeURIComponent(username);
+    return {
+      url,
+      tlsName: protocol === 'redis:' || isIP(hostname.replace(/[[\]]/g, '')) > 0 ? undefined : hostname,
+      password: decodeURIComponent(password),
+      database: Number(pathname.slice(1)),
+      name: `${hostname}:${port || 6379}`,
+    };
   } catch {
     return undefined;
   }

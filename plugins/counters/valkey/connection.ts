@@ -1,5 +1,4 @@
 /** A connection to a Valkey server. Commands of one turn of the event loop are sent in one write. */
-import { isIP } from 'node:net';
 import type { Clock } from '../../../core/plugin.ts';
 import type { Server } from './address.ts';
 import type { Operation, Script } from './script.ts';
@@ -38,19 +37,15 @@ export async function connect(
 ): Promise<Connection> {
   // Loaded on demand: it is large, and most gateways count in memory.
   const { createClient } = await import('@redis/client');
-  const { host, port, tls, username, password, database } = server;
+  const { url, tlsName } = server;
   const client = createClient({
+    url,
     socket: {
-      host,
-      port,
       connectTimeout: CONNECT_MS,
       reconnectStrategy: false,
-      // The TLS server name, which must not be an IP address.
-      ...(tls && { tls, ...(isIP(host) === 0 && { servername: host }) }),
+      // Otherwise, the client sends no server name.
+      ...(tlsName !== undefined && { tls: true, servername: tlsName }),
     },
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    database,
     RESP: 2,
     // Optional commands would need additional permissions.
     disableClientInfo: true,
