@@ -31,7 +31,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['plugins/stores', 'plugins/import'],
   'better-sqlite3-13': ['plugins/stores', 'plugins/import'],
   bcryptjs: ['plugins/accounts'],
-  busboy: ['plugins/styles'],
+  busboy: ['plugins/styles', 'plugins/vendors'],
   'fastest-levenshtein': ['core', 'plugins'],
   'http-proxy-3': ['core'],
   'import-meta-resolve': ['core'],

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { multipartStream } from '../../core/body-stream.ts';
 import { readForm as readDemoForm } from '../../plugins/vendors/demo/form.ts';
-import { soundSeconds } from '../../plugins/vendors/demo/sound/seconds.ts';
 import { countTokens } from '../../plugins/vendors/demo/tokens.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
@@ -352,7 +352,7 @@ describe('the demo model', () => {
     const bytes = Buffer.alloc(3 * MIB, '\r\n--a-bound');
     const form = writeForm([model, { ...song, bytes }, { name: 'prompt', text: 'ü' }, { ...note, name: 'mask' }]);
     for (const size of [1_000, 65_536, form.body.length]) {
-      const { body, files } = await readDemoForm(cut(form.body, size), form.contentType);
+      const { body, files } = await readDemoForm(Readable.from(cut(form.body, size)), form.contentType);
       assert.deepEqual(body, { model: 'ears', prompt: 'ü' });
       const digest = (of: Buffer) => createHash('sha256').update(of).digest('hex');
       assert.deepEqual(files, [
@@ -360,30 +360,16 @@ describe('the demo model', () => {
           field: 'file',
           fileName: 'song.mp3',
           size: bytes.length,
-          start: bytes.subarray(0, MIB),
+          start: bytes.subarray(0, 1_024),
           digest: digest(bytes),
         },
         { field: 'mask', fileName: 'note.mp3', size: 2, start: note.bytes, digest: digest(note.bytes) },
       ]);
     }
     for (const end of [10, 1_000, form.body.length - 5]) {
-      await assert.rejects(readDemoForm(cut(form.body.subarray(0, end), 100), form.contentType), /no end/);
+      const body = Readable.from(cut(form.body.subarray(0, end), 100));
+      await assert.rejects(readDemoForm(body, form.contentType), /Unexpected end of form/);
     }
-  });
-
-  it('tells of a file of which it has seen the beginning how long all of it is', () => {
-    const head = Buffer.alloc(44);
-    head.write('RIFF', 0);
-    head.write('WAVEfmt ', 8);
-    head.writeUInt32LE(16, 16);
-    head.writeUInt32LE(48_000, 28);
-    head.write('data', 36);
-    head.writeUInt32LE(480_000, 40);
-    assert.equal(soundSeconds(Buffer.concat([head, Buffer.alloc(1_000)]), 480_044), 10);
-    const frame = Buffer.alloc(96);
-    frame.set([0xff, 0xf3, 0x44, 0xc0]);
-    assert.equal(soundSeconds(Buffer.alloc(960, frame), 960), soundSeconds(Buffer.alloc(9_600, frame), 9_600)! / 10);
-    assert.equal(soundSeconds(Buffer.alloc(960, frame), 9_600), soundSeconds(Buffer.alloc(9_600, frame), 9_600));
   });
 
   it('counts the tokens of a long text without reading all of it', () => {

@@ -5,7 +5,6 @@
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { type Answerer, type DemoAnswer, type DemoFile, failure } from './endpoint.ts';
 import { FORMATS, tuneOf } from './sound/index.ts';
-import { soundSeconds } from './sound/seconds.ts';
 import { countTokens, wordsOf } from './tokens.ts';
 
 /** Transcription in the original language. */
@@ -17,16 +16,15 @@ export const answerTranscription: Answerer = ({ body, files }) => {
 /** Translation to English. */
 export const answerTranslation: Answerer = ({ body, files }) => answer('translate', 'english', body, files[0]);
 
-/** Bytes per second of a recording of unknown duration: 32 kbit/s. */
+/** Bytes per second of a recording, whose duration is not measured: 32 kbit/s. */
 const BYTES_PER_SECOND = 4_000;
 
 type Task = 'transcribe' | 'translate';
 
 function answer(task: Task, language: string, body: JsonObject, file: DemoFile | undefined): DemoAnswer {
   if (file === undefined) return failure('file', 'must be a file');
-  const measured = soundSeconds(file.start, file.size);
-  const seconds = measured ?? file.size / BYTES_PER_SECOND;
-  const text = textFor(task, file, measured);
+  const seconds = file.size / BYTES_PER_SECOND;
+  const text = textFor(task, file);
   if (task === 'transcribe' && body.stream === 'true') {
     return { status: 200, type: 'text/event-stream; charset=utf-8', body: events(text, seconds) };
   }
@@ -63,10 +61,9 @@ function answer(task: Task, language: string, body: JsonObject, file: DemoFile |
   }
 }
 
-function textFor(task: Task, { fileName, size }: DemoFile, seconds: number | undefined): string {
-  const length = seconds === undefined ? `${size} bytes` : `${seconds.toFixed(1)} seconds`;
+function textFor(task: Task, { fileName, size }: DemoFile): string {
   const done = task === 'transcribe' ? 'written down' : 'translated into English';
-  return `This is the demo model. It was given "${fileName}", ${length} long, and would have ${done} what is said there if it could hear.`;
+  return `This is the demo model. It was given "${fileName}", ${size} bytes long, and would have ${done} what is said there if it could hear.`;
 }
 
 function* events(text: string, seconds: number): Generator<string> {

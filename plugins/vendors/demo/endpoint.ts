@@ -13,7 +13,7 @@ export interface DemoFile {
   readonly fileName: string;
   /** In bytes. */
   readonly size: number;
-  /** Its first bytes, at most 1 MiB. */
+  /** Its first bytes, at most 1 KiB. */
   readonly start: Buffer;
   /** A hash of all its bytes. */
   readonly digest: string;

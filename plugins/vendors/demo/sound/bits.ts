@@ -19,9 +19,6 @@ export function createBitWriter() {
   };
 }
 
-/** Writes bits, the highest first. */
-export type BitWriter = ReturnType<typeof createBitWriter>;
-
 /** A CRC of this width, highest bit first, with this polynomial. */
 export function cyclicSum(bits: 8 | 16 | 32, polynomial: number): (bytes: Buffer) => number {
   const top = 2 ** (bits - 1);
