@@ -22,28 +22,8 @@ const MOST_BYTES = 64 * 1_024 * 1_024;
 /** The most passes over that memory. */
 const MOST_PASSES = 10;
 
-/** Hashes and compares passwords. */
-export interface Passwords {
-  /** The stored hash of a password, which is not validated here. Refuses (429) if too many wait. */
-  hash(password: string): Promise<string>;
-  /**
-   * Compares in constant time. `outdated`: it is right, but its hash has another cost and should be replaced. `hash`: it is right, but its
-   * hash is one of another program, which this one replaces. Refuses (429) if too many wait; throws if `stored` is neither a result of
-   * `hash` nor a hash of `old-hashes.ts`, or would cost far more than either.
-   *
-   * `oldHash`: an old hash of any account. It is compared as well, without effect, if `stored` is none: otherwise the duration would tell
-   * accounts with an old hash from others, and from none.
-   */
-  verify(
-    password: string,
-    stored: string,
-    comer?: Comer,
-    oldHash?: string,
-  ): Promise<'right' | 'outdated' | 'wrong' | { readonly hash: string }>;
-}
-
-/** Creates the gate; one per process, kept over reloads. `costNow`: of new hashes. */
-export function createPasswords(costNow: () => PasswordCost = () => COST): Passwords {
+/** Hashes and compares passwords; one per process, kept over reloads. `costNow`: of new hashes. */
+export function createPasswords(costNow: () => PasswordCost = () => COST) {
   const enter = createGate(AT_ONCE, WAITING);
 
   async function newHash(password: string): Promise<string> {
@@ -54,9 +34,23 @@ export function createPasswords(costNow: () => PasswordCost = () => COST): Passw
   }
 
   return {
-    hash: (password) => enter(NOBODY_KNOWN, () => newHash(password)),
+    /** The stored hash of a password, which is not validated here. Refuses (429) if too many wait. */
+    hash: (password: string) => enter(NOBODY_KNOWN, () => newHash(password)),
 
-    async verify(password, stored, comer = NOBODY_KNOWN, oldHash) {
+    /**
+     * Compares in constant time. `outdated`: it is right, but its hash has another cost and should be replaced. `hash`: it is right, but its
+     * hash is one of another program, which this one replaces. Refuses (429) if too many wait; throws if `stored` is neither a result of
+     * `hash` nor a hash of `old-hashes.ts`, or would cost far more than either.
+     *
+     * `oldHash`: an old hash of any account. It is compared as well, without effect, if `stored` is none: otherwise the duration would tell
+     * accounts with an old hash from others, and from none.
+     */
+    async verify(
+      password: string,
+      stored: string,
+      comer = NOBODY_KNOWN,
+      oldHash?: string,
+    ): Promise<'right' | 'outdated' | 'wrong' | { readonly hash: string }> {
       if (oldHashProblem(stored) === undefined) {
         // The new hash is made even if the password is wrong, so that every check does the same work.
         const [isRight, hash] = await enter(comer, () => both(matchesOldHash(password, stored), newHash(password)));
@@ -81,6 +75,8 @@ export function createPasswords(costNow: () => PasswordCost = () => COST): Passw
     },
   };
 }
+
+export type Passwords = ReturnType<typeof createPasswords>;
 
 /** Waits for both, even if one fails: the place at the gate is theirs until then. */
 async function both<A, B>(a: Promise<A>, b: Promise<B>): Promise<readonly [A, B]> {

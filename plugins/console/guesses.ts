@@ -24,28 +24,14 @@ export interface Guess {
   readonly headers: Headers;
 }
 
-/** Counts guesses. Refuses (429) a guess that comes too soon. */
-export interface Guesses {
-  /**
-   * Counts the guess only if `work` compared the password and found no match (undefined), not if `work` was refused because too many run.
-   */
-  compare<T>(guess: Guess, work: (comer: Comer) => Promise<T | undefined>): Promise<T | undefined>;
-  /** The same for a signed-in account's password; guesses of others do not count. */
-  compareOwn<T>(accountId: number, work: (comer: Comer) => Promise<T | undefined>): Promise<T | undefined>;
-}
-
 interface Limit {
   readonly subject: string;
   readonly most: number;
   readonly windowMs: number;
 }
 
-/** Creates the limits. `perAddress`: wrong guesses per address, of any name, within 20 minutes. */
-export function createGuesses(
-  host: Pick<Host, 'use'>,
-  browsers: Pick<Browsers, 'recognize'>,
-  perAddress: number,
-): Guesses {
+/** Counts guesses, and refuses (429) those that come too soon. `perAddress`: wrong guesses per address, of any name, within 20 minutes. */
+export function createGuesses(host: Pick<Host, 'use'>, browsers: Pick<Browsers, 'recognize'>, perAddress: number) {
   const counters = host.use(Counters);
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
@@ -78,7 +64,10 @@ export function createGuesses(
   }
 
   return {
-    async compare({ name, ip, headers }, work) {
+    /**
+     * Counts the guess only if `work` compared the password and found no match (undefined), not if `work` was refused because too many run.
+     */
+    async compare<T>({ name, ip, headers }: Guess, work: (comer: Comer) => Promise<T | undefined>) {
       const typed = name.trim().normalize('NFKC').toLowerCase();
       const network = networkOf(ip);
       const account = (await accounts.findByEmail(typed)) ?? (await accounts.findByName(typed));
@@ -99,9 +88,12 @@ export function createGuesses(
       return counted(limits, () => work({ network: siteNetworkOf(ip), isKnown }));
     },
 
-    compareOwn: (accountId, work) =>
+    /** The same for a signed-in account's password; guesses of others do not count. */
+    compareOwn: <T>(accountId: number, work: (comer: Comer) => Promise<T | undefined>) =>
       counted([{ subject: `console.guesses.own:${accountId}`, most: FROM_ONE, windowMs: 60 * MINUTE_MS }], () =>
         work({ network: `account ${accountId}`, isKnown: true }),
       ),
   };
 }
+
+export type Guesses = ReturnType<typeof createGuesses>;

@@ -5,12 +5,6 @@ import { createTurns } from '../../core/sdk.ts';
 import type { ApiRoute, ConsoleRequest } from './route.ts';
 import type { Tag } from './scopes.ts';
 
-/** Answers the routes of a table. */
-export interface HeavyWork {
-  /** Answers the request; when it is the account's turn if the route is a heavy one. */
-  handle(row: ApiRoute, request: ConsoleRequest): Promise<unknown>;
-}
-
 /** The tags of routes that read many rows. */
 const HEAVY: ReadonlySet<Tag> = new Set(['Usage', 'Logs', 'Team', 'Audit']);
 /** Accounts that are answered at the same time. */
@@ -18,8 +12,8 @@ const MOST_AT_ONCE = 4;
 /** Requests of one account that may wait: a page of the console asks for a few at once. */
 const MOST_WAITING = 16;
 
-/** Creates it. */
-export function createHeavyWork(): HeavyWork {
+/** Answers the routes of a table. */
+export function createHeavyWork() {
   const turns = createTurns({ atOnce: MOST_AT_ONCE, waiting: MOST_WAITING, refuse: tooMany });
   // A file is sent as fast as its client reads, which may take long: only its own account waits for its end.
   const files = createTurns({ atOnce: Number.POSITIVE_INFINITY, waiting: 0, refuse: oneFile });
@@ -40,7 +34,8 @@ export function createHeavyWork(): HeavyWork {
   }
 
   return {
-    async handle(row, request) {
+    /** Answers the request; when it is the account's turn if the route is a heavy one. */
+    async handle(row: ApiRoute, request: ConsoleRequest): Promise<unknown> {
       const owner = (request.holder?.account ?? request.visitor)?.id;
       if (owner === undefined) return row.handle(request);
       if (isFile(row, request)) return file(owner, row, request);

@@ -51,15 +51,7 @@ export interface Inviting {
 }
 
 /** Invites addresses. */
-export interface Inviter {
-  /** Refuses, before anything is sent, a role that is not below that of the administrator (403), and (400, 404) an unknown plan or department. */
-  invite(inviting: Inviting): Promise<readonly Invited[]>;
-  /** Sends an invitation again, with a new link; the old one becomes invalid. Refuses (404) one that is used, revoked, or without an address. */
-  resend(id: number, by: Inviting['by'], language: MailLanguage, noted: readonly Step[]): Promise<Invited>;
-}
-
-/** Creates it. */
-export function createInviter(host: Host, site: Site): Inviter {
+export function createInviter(host: Host, site: Site) {
   const invitations = host.use(Invitations);
   const accounts = host.use(Accounts);
 
@@ -107,7 +99,8 @@ export function createInviter(host: Host, site: Site): Inviter {
   }
 
   return {
-    async invite({ by, language, emails, preset, forMs, noted }) {
+    /** Refuses, before anything is sent, a role that is not below that of the administrator (403), and (400, 404) an unknown plan or department. */
+    async invite({ by, language, emails, preset, forMs, noted }: Inviting): Promise<readonly Invited[]> {
       check(by.role, preset);
       const invited: Invited[] = [];
       for (const email of new Map(emails.map((each) => [each.toLowerCase(), each])).values()) {
@@ -123,7 +116,8 @@ export function createInviter(host: Host, site: Site): Inviter {
       return invited;
     },
 
-    async resend(id, by, language, noted) {
+    /** Sends an invitation again, with a new link; the old one becomes invalid. Refuses (404) one that is used, revoked, or without an address. */
+    async resend(id: number, by: Inviting['by'], language: MailLanguage, noted: readonly Step[]): Promise<Invited> {
       const invitation = await invitations.get(id);
       if (invitation?.email === undefined || (invitation.usedMs ?? invitation.revokedMs) !== undefined) {
         throw errors.invitation_not_found();
@@ -136,6 +130,8 @@ export function createInviter(host: Host, site: Site): Inviter {
     },
   };
 }
+
+export type Inviter = ReturnType<typeof createInviter>;
 
 function factsOf({ role, departmentId, balance, plan }: InvitationPreset): JsonObject {
   return {
@@ -159,16 +155,7 @@ export interface Admission {
 }
 
 /** Decides who may create an account. */
-export interface Door {
-  /**
-   * Whether a visitor with this code (empty: none) may create an account; undefined: without an invitation. An invitation with an address is
-   * accepted whatever `console.registration` is. Refuses (403) otherwise; (409) an invitation that cannot be kept any more.
-   */
-  admit(code: string): Promise<Admission | undefined>;
-}
-
-/** Creates it. */
-export function createDoor({ host, site, need }: Pick<Tools, 'host' | 'site' | 'need'>): Door {
+export function createDoor({ host, site, need }: Pick<Tools, 'host' | 'site' | 'need'>) {
   const invitations = host.use(Invitations);
   const accounts = host.use(Accounts);
 
@@ -206,7 +193,11 @@ export function createDoor({ host, site, need }: Pick<Tools, 'host' | 'site' | '
   }
 
   return {
-    async admit(code) {
+    /**
+     * Whether a visitor with this code (empty: none) may create an account; undefined: without an invitation. An invitation with an address is
+     * accepted whatever `console.registration` is. Refuses (403) otherwise; (409) an invitation that cannot be kept any more.
+     */
+    async admit(code: string): Promise<Admission | undefined> {
       const valid = code === '' ? undefined : await invitations.find(code);
       if (valid?.invitation?.email !== undefined) return personal(valid, valid.invitation);
       if (site.registration === 'open') return undefined;

@@ -6,20 +6,13 @@ import type { Host } from '../../core/plugin.ts';
 /** Actions with separate limits. `usage`: requests of pages that show a key's usage. */
 export type LimitName = 'sign-in' | 'mail' | 'codes' | 'usage';
 
-export interface Limiter {
-  /** Takes an attempt of a subject: an address, an account, a typed name. Refuses (429) beyond the limit. */
-  take(name: LimitName | 'requests', subject: string): Promise<void>;
-  /** Takes an attempt of an IP address; all addresses of an IPv6 network count as one. */
-  takeOf(name: LimitName | 'requests', ip: string): Promise<void>;
-}
-
 const MINUTE_MS = 60_000;
 
 /** Creates it on the counters that all limits use. */
 export function createLimiter(
   host: Host,
   limits: { readonly signIn: number; readonly mail: number; readonly requests: number },
-): Limiter {
+) {
   const windows = {
     'sign-in': { limit: limits.signIn, windowMs: 20 * MINUTE_MS },
     mail: { limit: limits.mail, windowMs: 10 * MINUTE_MS },
@@ -29,6 +22,7 @@ export function createLimiter(
   } as const;
   const counters = host.use(Counters);
 
+  /** Takes an attempt of a subject: an address, an account, a typed name. Refuses (429) beyond the limit. */
   async function take(name: LimitName | 'requests', subject: string): Promise<void> {
     const { limit, windowMs } = windows[name];
     const { ok, windows: states } = await counters.take([
@@ -37,8 +31,14 @@ export function createLimiter(
     if (!ok) refuseTooMany('attempts', states[0]!.retryAfterMs);
   }
 
-  return { take, takeOf: (name, ip) => take(name, networkOf(ip)) };
+  return {
+    take,
+    /** Takes an attempt of an IP address; all addresses of an IPv6 network count as one. */
+    takeOf: (name: LimitName | 'requests', ip: string) => take(name, networkOf(ip)),
+  };
 }
+
+export type Limiter = ReturnType<typeof createLimiter>;
 
 /** Refuses (429) with the time to wait. */
 export function refuseTooMany(what: string, retryAfterMs: number): never {

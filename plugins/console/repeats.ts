@@ -34,15 +34,6 @@ interface Kept {
   readonly body: string;
 }
 
-/** Answers requests once. */
-export interface Repeats {
-  /** Carries out a request with `work`, unless its key was used before. `work` gets the request with its conditions. */
-  answer(row: ApiRoute, request: ConsoleRequest, work: (request: ConsoleRequest) => Promise<unknown>): Promise<unknown>;
-  surrender(): Promise<readonly Surrender[]>;
-  start(): void;
-  stop(): Promise<void>;
-}
-
 /** Whether a route obeys `Idempotency-Key`: it changes something for a user who is signed in. */
 export function isRepeatable({ who, method, changes }: ApiRoute): boolean {
   return who !== 'visitor' && who !== 'key' && (method !== 'GET' || changes === true);
@@ -53,8 +44,8 @@ export function forgetStep(accountId: number): Step {
   return { sql: 'DELETE FROM api_request WHERE account_id = ?', params: [accountId] };
 }
 
-/** Creates it. */
-export function createRepeats(host: Host): Repeats {
+/** Answers requests once. */
+export function createRepeats(host: Host) {
   const { store, clock, vault, boot, peers, log } = host;
   /** The claims of requests that this process is working on. */
   const working = host.lasting({ name: 'console.requests', version: 1, make: () => new Set<string>() });
@@ -159,7 +150,12 @@ export function createRepeats(host: Host): Repeats {
   }
 
   return {
-    async answer(row, request, work) {
+    /** Carries out a request with `work`, unless its key was used before. `work` gets the request with its conditions. */
+    async answer(
+      row: ApiRoute,
+      request: ConsoleRequest,
+      work: (request: ConsoleRequest) => Promise<unknown>,
+    ): Promise<unknown> {
       const key = request.headers['idempotency-key'];
       if (key === undefined || !isRepeatable(row)) return work(request);
       if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw errors.invalid_idempotency_key();
@@ -190,7 +186,7 @@ export function createRepeats(host: Host): Repeats {
       }
     },
 
-    async surrender() {
+    async surrender(): Promise<readonly Surrender[]> {
       const row = await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM api_request WHERE answer IS NOT NULL');
       return [
         {
@@ -203,6 +199,8 @@ export function createRepeats(host: Host): Repeats {
     stop: chore.stop,
   };
 }
+
+export type Repeats = ReturnType<typeof createRepeats>;
 
 function spelledAnswer({ spelling = 'envelope' }: ApiRoute, given: unknown): Answer {
   return answer(200, JSON.stringify(spell(spelling, given)), { 'content-type': 'application/json' });

@@ -22,18 +22,7 @@ export interface Revised {
 }
 
 /** The revisions of records. */
-export interface Revisions {
-  tag(of: Revised): Promise<string>;
-  /** The steps that refuse the list unless the record is still that of `If-Match`. Refuses (412) if it is not. */
-  demand(ifMatch: string, of: Revised, requestId: string): Promise<readonly Step[]>;
-  /** The steps that note a change. */
-  changed(object: string, requestId: string): readonly Step[];
-  start(): void;
-  stop(): Promise<void>;
-}
-
-/** Creates them. */
-export function createRevisions(host: Host): Revisions {
+export function createRevisions(host: Host) {
   const { store, clock } = host;
   const chore = createChore(host, {
     everyMs: SWEEP_EVERY_MS,
@@ -53,9 +42,10 @@ export function createRevisions(host: Host): Revisions {
   const tagWith = (last: string, { content }: Revised): string => tagOf(`${last} ${textOf(content)}`);
 
   return {
-    tag: async (of) => tagWith(await lastOf(of.object), of),
+    tag: async (of: Revised) => tagWith(await lastOf(of.object), of),
 
-    async demand(ifMatch, of, requestId) {
+    /** The steps that refuse the list unless the record is still that of `If-Match`. Refuses (412) if it is not. */
+    async demand(ifMatch: string, of: Revised, requestId: string): Promise<readonly Step[]> {
       const last = await lastOf(of.object);
       const given = ifMatch.split(',').map((each) => each.trim());
       // A weak tag (`W/"…"`) never matches here.
@@ -76,7 +66,8 @@ export function createRevisions(host: Host): Revisions {
       ];
     },
 
-    changed(object, requestId) {
+    /** The steps that note a change. */
+    changed(object: string, requestId: string): readonly Step[] {
       if (!RECORD.test(object)) return [];
       return [
         {
@@ -90,3 +81,5 @@ export function createRevisions(host: Host): Revisions {
     stop: chore.stop,
   };
 }
+
+export type Revisions = ReturnType<typeof createRevisions>;

@@ -17,25 +17,14 @@ export interface DaySum {
   readonly amount: bigint;
 }
 
-/** Sums of several days, added in any order. */
-export interface DaySums {
-  /** Adds to a day. With `keys` of `createDaySums`, the key is a name that it was given. */
-  add(day: number, added: DaySum): void;
-  /** The days, in order. */
-  days(): Promise<readonly number[]>;
-  /** The sums of a day. */
-  of(day: number): readonly DaySum[];
-  close(): void;
-}
-
 /** Days between two turns of others. */
 const FEW = 1_000;
 
 /**
- * Opens sums. `keys`: pairs of the names by which keys are added and of the keys themselves; a name of several keys, or of none, means no key.
+ * Opens sums of several days, added in any order. `keys`: pairs of the names by which keys are added and of the keys themselves; a name of several keys, or of none, means no key.
  * Without `keys`, sums are added by the keys themselves.
  */
-export async function createDaySums(keys?: AsyncIterable<readonly [name: string, key: string]>): Promise<DaySums> {
+export async function createDaySums(keys?: AsyncIterable<readonly [name: string, key: string]>) {
   const file = openTemporary();
   try {
     // Parts of a day are in a row, whenever they were added.
@@ -61,7 +50,8 @@ export async function createDaySums(keys?: AsyncIterable<readonly [name: string,
   const next = file.prepare('SELECT min(day) AS day FROM parts WHERE day > ?').pluck();
   let numbers = 0;
   return {
-    add(day, { user, key, model, calls, input, output, amount }) {
+    /** Adds to a day. With `keys`, the key is a name that was given there. */
+    add(day: number, { user, key, model, calls, input, output, amount }: DaySum): void {
       try {
         insert.run(day, numbers++, user, key, model, calls, input, output, amount);
       } catch (error) {
@@ -72,7 +62,8 @@ export async function createDaySums(keys?: AsyncIterable<readonly [name: string,
       }
     },
 
-    async days() {
+    /** The days, in order. */
+    async days(): Promise<readonly number[]> {
       const days: number[] = [];
       for (let day = next.get(Number.NEGATIVE_INFINITY); day !== null; day = next.get(day)) {
         days.push(day as number);
@@ -81,7 +72,8 @@ export async function createDaySums(keys?: AsyncIterable<readonly [name: string,
       return days;
     },
 
-    of: (day) =>
+    /** The sums of a day. */
+    of: (day: number): readonly DaySum[] =>
       (select.all(day) as Readonly<Record<keyof DaySum, unknown>>[]).map((row) => ({
         ...{ user: String(row.user), key: String(row.key), model: String(row.model) },
         ...{ calls: Number(row.calls), input: Number(row.input), output: Number(row.output) },
@@ -91,6 +83,8 @@ export async function createDaySums(keys?: AsyncIterable<readonly [name: string,
     close: () => void file.close(),
   };
 }
+
+export type DaySums = Awaited<ReturnType<typeof createDaySums>>;
 
 async function addKeys(
   file: ReturnType<typeof openTemporary>,

@@ -5,15 +5,7 @@ export const MOST_NAMES = 1_000;
 const DAY_MS = 86_400_000;
 
 /** The names under which calls were served. Counted by process, and again after a restart. */
-export interface ServedNames {
-  /** Whether the account may call a model of this name now. */
-  allows(accountId: number, model: string, atMs: number): boolean;
-  /** A call was served. */
-  add(accountId: number, model: string, atMs: number): void;
-}
-
-/** Creates it. */
-export function createServedNames(): ServedNames {
+export function createServedNames() {
   const byAccount = new Map<number, Set<string>>();
   let day = 0;
 
@@ -28,11 +20,13 @@ export function createServedNames(): ServedNames {
   }
 
   return {
-    allows(accountId, model, atMs) {
+    /** Whether the account may call a model of this name now. */
+    allows(accountId: number, model: string, atMs: number): boolean {
       const names = namesOf(accountId, atMs);
       return names === undefined || names.size < MOST_NAMES || names.has(model);
     },
-    add(accountId, model, atMs) {
+    /** A call was served. */
+    add(accountId: number, model: string, atMs: number): void {
       const names = namesOf(accountId, atMs) ?? new Set();
       names.add(model);
       byAccount.set(accountId, names);

@@ -21,15 +21,8 @@ export interface Stretch extends Span {
   fromMs: number;
 }
 
-export interface Where {
-  /** The range of lines that the filter's times, `before` and retention allow; undefined if it is empty. */
-  rangeOf(filter: LogFilter, before?: string): Promise<Range | undefined>;
-  /** The number of lines of these kinds by hour, newest first, without empty hours. */
-  hoursOf(filter: LogFilter, range: Range, kinds: SumKinds): AsyncGenerator<HourCount>;
-}
-
 /** `keepMs`: retention of lines. */
-export function createWhere(host: Host, keepMs: number): Where {
+export function createWhere(host: Host, keepMs: number) {
   const { store, clock } = host;
 
   async function count(filter: LogFilter, range: Range, kinds: SumKinds): Promise<number> {
@@ -58,7 +51,11 @@ export function createWhere(host: Host, keepMs: number): Where {
   }
 
   return {
-    async rangeOf({ accounts, fromMs = 0, untilMs = Infinity }, beforeId) {
+    /** The range of lines that the filter's times, the line before which they are, and retention allow; undefined if it is empty. */
+    async rangeOf(
+      { accounts, fromMs = 0, untilMs = Infinity }: LogFilter,
+      beforeId?: string,
+    ): Promise<Range | undefined> {
       const [first, last, end] = await Promise.all([
         edge('MIN', accounts),
         edge('MAX', accounts),
@@ -73,7 +70,8 @@ export function createWhere(host: Host, keepMs: number): Where {
       return range.low < range.high || (range.low === range.high && range.run !== '') ? range : undefined;
     },
 
-    async *hoursOf(filter, range, kinds) {
+    /** The number of lines of these kinds by hour, newest first, without empty hours. */
+    async *hoursOf(filter: LogFilter, range: Range, kinds: SumKinds): AsyncGenerator<HourCount> {
       const span = { fromMs: hourOf(msOf(range.low)), untilMs: hourOf(msOf(range.high)) + HOUR_MS };
       const select = 'begin_ms AS ms, SUM(lines) AS lines';
       const groupBy = 'GROUP BY begin_ms ORDER BY begin_ms DESC';

@@ -92,30 +92,7 @@ const ADOPT = `INSERT INTO top_up
 /** The disputed amount of an order, without one of its disputes. */
 const HELD = '(SELECT COALESCE(SUM(amount), 0) FROM payment_dispute WHERE order_id = ? AND dispute <> ?)';
 
-export interface Orders {
-  create(order: NewOrder): Promise<OrderRecord>;
-  /** The step that inserts a paid and credited order, for the list that does both. */
-  createPaid(order: NewOrder): { readonly tradeNo: string; readonly step: Step };
-  /** The steps that insert an order of another gateway; undefined: there is one with its number, or it cost nothing. `must`: `order_exists`. */
-  adopt(order: AdoptedOrder): Promise<readonly Step[] | undefined>;
-  find(tradeNo: string): Promise<OrderRecord | undefined>;
-  /** Finds an order by the provider's id of its payment. */
-  findPayment(provider: string, payment: string): Promise<OrderRecord | undefined>;
-  search(search: OrderSearch): Promise<{ readonly total: number; readonly items: readonly OrderRecord[] }>;
-  /**
-   * The step that moves an order from the state in which it was read to another one. Rolls its list back (`moved`) if its state or its refunded
-   * amounts changed in the meantime.
-   */
-  move(order: OrderRecord, to: OrderState, changes?: OrderChanges): Step;
-  /** The disputed amount of an order, without one of its disputes. */
-  heldByOthers(order: OrderRecord, dispute: string): Promise<bigint>;
-  /** The step that sets the amount of a dispute. Rolls its list back (`moved`) if the other disputes no longer add up to `others`. */
-  hold(order: OrderRecord, dispute: string, amount: bigint, others: bigint): Step;
-  /** Expires orders that were not paid in time. */
-  expire(): Promise<number>;
-}
-
-export function createOrders(store: Store, clock: Clock): Orders {
+export function createOrders(store: Store, clock: Clock) {
   async function find(tradeNo: string): Promise<OrderRecord | undefined> {
     const row = await store.one<Row>(`SELECT ${COLUMNS} FROM top_up WHERE trade_no = ?`, tradeNo);
     return row && toRecord(row);
@@ -124,21 +101,24 @@ export function createOrders(store: Store, clock: Clock): Orders {
   return {
     find,
 
-    async create(order) {
+    async create(order: NewOrder): Promise<OrderRecord> {
       const tradeNo = newTradeNo();
       const nowMs = clock.now();
       await store.run(INSERT, ...valuesOf(order, tradeNo), 'pending', 0n, nowMs, null, nowMs + LIVES_MS);
       return (await find(tradeNo))!;
     },
 
-    createPaid(order) {
+    /** The step that inserts a paid and credited order, for the list that does both. */
+    createPaid(order: NewOrder): { readonly tradeNo: string; readonly step: Step } {
       const tradeNo = newTradeNo();
       const nowMs = clock.now();
       const params = [...valuesOf(order, tradeNo), 'success', order.quota, nowMs, nowMs, nowMs];
       return { tradeNo, step: { sql: INSERT, params } };
     },
 
-    async adopt({ from, tradeNo, plan, quota, money: paid, currency, createdMs, completedMs, ...order }) {
+    /** The steps that insert an order of another gateway; undefined: there is one with its number, or it cost nothing. `must`: `order_exists`. */
+    async adopt(adopted: AdoptedOrder): Promise<readonly Step[] | undefined> {
+      const { from, tradeNo, plan, quota, money: paid, currency, createdMs, completedMs, ...order } = adopted;
       const decimal = readDecimal(paid);
       const money = decimal === undefined ? 0n : timesInMinor(decimal, ONE, currency);
       if (money === 0n || (await find(tradeNo)) !== undefined) return undefined;
@@ -148,7 +128,8 @@ export function createOrders(store: Store, clock: Clock): Orders {
       return [{ sql: ADOPT, params: [...valuesOf({ ...order, ...facts }, tradeNo), ...ended], must: 'order_exists' }];
     },
 
-    async findPayment(provider, payment) {
+    /** Finds an order by the provider's id of its payment. */
+    async findPayment(provider: string, payment: string): Promise<OrderRecord | undefined> {
       if (payment === '') return undefined;
       const row = await store.one<Row>(
         `SELECT ${COLUMNS} FROM top_up WHERE provider = ? AND payment_ref = ?`,
@@ -158,7 +139,7 @@ export function createOrders(store: Store, clock: Clock): Orders {
       return row && toRecord(row);
     },
 
-    async search({ accountId, text, state, provider, before, sort, offset, limit }) {
+    async search({ accountId, text, state, provider, before, sort, offset, limit }: OrderSearch) {
       const filter = all(
         condition('account_id = ?', accountId),
         contains('trade_no', text),
@@ -177,7 +158,11 @@ export function createOrders(store: Store, clock: Clock): Orders {
       return { total, items: rows.map(toRecord) };
     },
 
-    move(order, to, changes = {}) {
+    /**
+     * The step that moves an order from the state in which it was read to another one. Rolls its list back (`moved`) if its state or its refunded
+     * amounts changed in the meantime.
+     */
+    move(order: OrderRecord, to: OrderState, changes: OrderChanges = {}): Step {
       if (!leadsTo(order.state, to)) throw new Error(`an order that is ${order.state} cannot be ${to}`);
       const sets: [column: string, value: Value][] = [['state', to]];
       if (changes.note !== undefined) sets.push(['note', changes.note]);
@@ -203,12 +188,14 @@ export function createOrders(store: Store, clock: Clock): Orders {
       };
     },
 
-    async heldByOthers(order, dispute) {
+    /** The disputed amount of an order, without one of its disputes. */
+    async heldByOthers(order: OrderRecord, dispute: string): Promise<bigint> {
       const row = await store.one<{ held: string }>(`SELECT CAST(${HELD} AS TEXT) AS held`, order.id, dispute);
       return BigInt(row!.held);
     },
 
-    hold(order, dispute, amount, others) {
+    /** The step that sets the amount of a dispute. Rolls its list back (`moved`) if the other disputes no longer add up to `others`. */
+    hold(order: OrderRecord, dispute: string, amount: bigint, others: bigint): Step {
       return {
         sql: `INSERT INTO payment_dispute (provider, dispute, order_id, amount) SELECT ?, ?, ?, ? WHERE ${HELD} = ?
           ON CONFLICT (provider, dispute) DO UPDATE SET amount = excluded.amount`,
@@ -217,10 +204,13 @@ export function createOrders(store: Store, clock: Clock): Orders {
       };
     },
 
-    expire: () =>
+    /** Expires orders that were not paid in time. */
+    expire: (): Promise<number> =>
       store.run(`UPDATE top_up SET state = 'expired' WHERE state = 'pending' AND expires_ms <= ?`, clock.now()),
   };
 }
+
+export type Orders = ReturnType<typeof createOrders>;
 
 /** 120 random bits, because the trade number alone gives access to the payment page. */
 function newTradeNo(): string {

@@ -18,13 +18,6 @@ export interface FromThread {
   readonly failure?: string;
 }
 
-/** Processes texts. */
-export interface Joiner {
-  /** Runs `use` when it is the account's turn; at once if it needs few bytes. Refuses with 429 if too many are waiting. */
-  turn<T>(accountId: number, bytes: number, use: (run: Run) => Promise<T>): Promise<T>;
-  /** Ends the thread, if there is one. */
-  close(): Promise<void>;
-}
 /** Runs a job. Its buffers may be detached afterwards. */
 export type Run = <W extends Work>(job: W) => Promise<Done<W>>;
 
@@ -36,8 +29,8 @@ const MAX_AT_ONCE = 4;
 /** The idle time after which the thread ends: until then, the texts of its last job stay in memory. */
 const IDLE_MS = 1_000;
 
-/** Creates it. The thread starts with the first large job. */
-export function createJoiner(): Joiner {
+/** Processes texts. The thread starts with the first large job. */
+export function createJoiner() {
   const turns = createTurns({ atOnce: MAX_AT_ONCE, waiting: MAX_WAITING, refuse: tooMany });
   const jobs = new Map<number, { resolve(done: unknown): void; reject(error: Error): void }>();
   let thread: Thread<ToThread> | undefined;
@@ -87,12 +80,17 @@ export function createJoiner(): Joiner {
   const inline: Run = async (given) => work(given) as never;
 
   return {
-    turn: (accountId, bytes, use) => (bytes < SMALL ? use(inline) : turns.take(accountId, () => use(inThread))),
+    /** Runs `use` when it is the account's turn; at once if it needs few bytes. Refuses with 429 if too many are waiting. */
+    turn: <T>(accountId: number, bytes: number, use: (run: Run) => Promise<T>): Promise<T> =>
+      bytes < SMALL ? use(inline) : turns.take(accountId, () => use(inThread)),
+    /** Ends the thread, if there is one. */
     async close() {
       await endThread();
     },
   };
 }
+
+export type Joiner = ReturnType<typeof createJoiner>;
 
 /** The buffers that can be transferred: texts that were read for this job only, never the body of a request. */
 function buffersIn(job: Work): ArrayBuffer[] {
