@@ -13,14 +13,17 @@ export const object = <P extends object>(properties: P) =>
 /** An object of which only these members are required. */
 export const partly = (required: readonly string[], properties: object) => ({ type: 'object', required, properties });
 /** An object whose members are all required, or null. */
-export const objectOrNull = (description: string, properties: object) =>
+export const objectOrNull = <P extends object>(description: string, properties: P) =>
   ({ ...object(properties), type: ['object', 'null'], description }) as const;
 /** The same with a name, which OpenAPI and the console's types refer to. Schemas with the same name must be equal. */
 export const record = <P extends object>(title: string, properties: P) => ({ title, ...object(properties) });
 /** A list of such objects. */
-export const list = (properties: object) => ({ type: 'array', items: object(properties) });
+export const list = <P extends object>(properties: P) => ({ type: 'array', items: object(properties) });
 /** A list of named objects. */
-export const listOf = (title: string, properties: object) => ({ type: 'array', items: record(title, properties) });
+export const listOf = <P extends object>(title: string, properties: P) => ({
+  type: 'array',
+  items: record(title, properties),
+});
 
 /** The body of a request; other members are refused. */
 export const bodyOf = <const P extends object, const R extends string = never>(required: readonly R[], properties: P) =>

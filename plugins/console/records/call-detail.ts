@@ -1,10 +1,11 @@
 /** All details of one call: its log line, what lists leave out, and its stored prompt and answer. */
 
-import type { StoredBlock, StoredContent } from '../../../core/contracts/prompts.ts';
+import type { StoredContent } from '../../../core/contracts/prompts.ts';
 import { RATE_NAMES, RATES } from '../../../core/contracts/rates.ts';
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
 import type { Host, Usage } from '../../../core/plugin.ts';
 import { boolean, integer, listOf, number, object, objectOrNull, partly, record, text } from '../schemas.ts';
+import { shownAs } from '../shown.ts';
 import { lineSchema, notesOf, shownAttempts, shownLine, type Viewer } from './log-line.ts';
 import { createNames } from './names.ts';
 import { entriesSchema, receiptSchema, shownEntries, shownReceipt } from './receipt.ts';
@@ -126,29 +127,12 @@ export const callSchema = {
 } as const;
 
 /** The content of a call, as shown. */
-export function shownContent(content: StoredContent) {
-  const { messages, earlierMessages, tools, parameters, answer, omitted } = content;
-  return {
-    messages: messages.map(({ role, name, blocks }) => ({ role, name: name ?? null, blocks: blocks.map(shownBlock) })),
-    earlier_messages: earlierMessages,
-    tools: tools.map(shownBlock),
-    parameters: parameters === undefined ? null : shownBlock(parameters),
-    answer:
-      answer === undefined ? null : { blocks: answer.blocks.map(shownBlock), finish_reason: answer.finish ?? null },
-    omitted,
-  };
-}
-
-function shownBlock({ type, text: blockText, name, id, bytes, cutBytes, isError }: StoredBlock) {
-  return {
-    type,
-    text: blockText,
-    name: name ?? null,
-    id: id ?? null,
-    bytes: bytes ?? null,
-    cut_bytes: cutBytes ?? 0,
-    is_error: isError ?? false,
-  };
+export function shownContent({ parameters, answer, ...content }: StoredContent) {
+  return shownAs(contentSchema, {
+    ...content,
+    parameters: parameters && shownAs(block, parameters),
+    answer: answer && shownAs(contentAnswer, { blocks: answer.blocks, finishReason: answer.finish }),
+  });
 }
 
 const block = record('ContentBlock', {
@@ -164,6 +148,10 @@ const block = record('ContentBlock', {
   is_error: { ...boolean, description: 'The tool failed.' },
 });
 const blocks = { type: 'array', items: block };
+const contentAnswer = object({
+  blocks,
+  finish_reason: { type: ['string', 'null'], description: 'Why it ended; null: it broke off, or unknown.' },
+});
 
 /** Its schema. */
 export const contentSchema = record('CallContent', {
@@ -175,13 +163,7 @@ export const contentSchema = record('CallContent', {
   tools: { ...blocks, description: 'Definitions of tools, as JSON.' },
   parameters: { anyOf: [block, { type: 'null' }], description: 'Parameters of the request, as JSON.' },
   answer: {
-    anyOf: [
-      object({
-        blocks,
-        finish_reason: { type: ['string', 'null'], description: 'Why it ended; null: it broke off, or unknown.' },
-      }),
-      { type: 'null' },
-    ],
+    anyOf: [contentAnswer, { type: 'null' }],
     description: 'null: none came, or it is of a kind that is not stored (vectors, images, audio).',
   },
   omitted: {

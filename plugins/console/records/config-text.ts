@@ -1,7 +1,5 @@
 /** The configuration in responses of `/api/config`: remarks, comparisons, versions, and who saved them. */
-import type { CheckedText, DiffHunk, VersionAbout } from '../../../core/contracts/configuring.ts';
-import { integer, list, listOf, object, record, text, unixSeconds } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import { integer, list, listOf, record, text, unixSeconds } from '../schemas.ts';
 
 /** The maximum size of gateway.yaml, in characters and in bytes. */
 export const LONGEST = 256 * 1_024;
@@ -58,28 +56,9 @@ const versionProperties = {
 
 /** A version in a list. */
 export const versionSchema = record('ConfigVersion', versionProperties);
-/** The last version of a conflict. */
-export const lastVersionSchema = { ...object(versionProperties), type: ['object', 'null'] } as const;
 /** A version with its text. */
 export const fullVersionSchema = record('ConfigVersionText', {
   ...versionProperties,
   text: { ...text, description: 'Secrets are masked.' },
   diff: { ...diffProperty, description: 'From this version to the current text.' },
 });
-
-/** A version as a response shows it. */
-export function shownVersion({ id, atMs, by, note, revision }: VersionAbout) {
-  return { id, at: secondsOf(atMs), by: by ?? null, note, revision };
-}
-
-/** A comparison as a response shows it. */
-export function shownDiff(diff: readonly DiffHunk[]) {
-  return diff.map(({ lines }) => ({
-    lines: lines.map(({ kind, text, old, new: now }) => ({ kind, text, old: old ?? null, new: now ?? null })),
-  }));
-}
-
-/** A check as a response shows it. */
-export function shownCheck({ problems, warnings, report, diff }: CheckedText) {
-  return { problems, warnings, report, diff: shownDiff(diff) };
-}

@@ -2,6 +2,7 @@
 import { Alerts } from '../../../core/contracts/alerts.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, listOf, objectOrNull, queryOf, record, text, unixSeconds } from '../schemas.ts';
+import { shownAs } from '../shown.ts';
 import { secondsOf } from '../units.ts';
 
 const route = tagged('Alerts');
@@ -63,6 +64,11 @@ const answer = record('Alerts', {
   }),
 });
 
+const tests = listOf('AlertTest', {
+  target: text,
+  problem: { type: ['string', 'null'], description: 'Null: the target accepted the message.' },
+});
+
 export function alertRoutes({ need }: Tools): readonly ApiRoute[] {
   return [
     route('admin', 'GET', '/api/alerts', {
@@ -79,39 +85,18 @@ export function alertRoutes({ need }: Tools): readonly ApiRoute[] {
           alerts.targets(),
         ]);
         const quiet = alerts.quiet();
-        return {
-          open: open.map(({ sinceMs, resetsMs, ...rest }) => ({
-            ...rest,
-            since: secondsOf(sinceMs),
-            resets_at: resetsMs === undefined ? null : secondsOf(resetsMs),
-          })),
-          events: events.map(({ atMs, isOver, deliveries, ...rest }) => ({
-            ...rest,
-            at: secondsOf(atMs),
-            over: isOver,
-            deliveries: deliveries.map(({ target, state, endedMs }) => ({
-              ...{ target, state, ended_at: endedMs === undefined ? null : secondsOf(endedMs) },
-            })),
-          })),
-          targets: targets.map(({ sentMs, problem, ...rest }) => ({
-            ...rest,
-            sent_at: sentMs === undefined ? null : secondsOf(sentMs),
-            problem: problem ?? null,
-          })),
-          quiet: quiet === undefined ? null : { time: quiet.time, now: quiet.isNow },
-        };
+        return shownAs(answer, {
+          open: open.map((alert) => ({ ...alert, since: secondsOf(alert.sinceMs) })),
+          events: events.map((event) => ({ ...event, over: event.isOver })),
+          targets,
+          quiet: quiet && { time: quiet.time, now: quiet.isNow },
+        });
       },
     }),
     route('admin', 'POST', '/api/alerts/test', {
       summary: 'Sends a test message to every target at once, also in the quiet time; returns what each responded.',
-      answer: listOf('AlertTest', {
-        target: text,
-        problem: { type: ['string', 'null'], description: 'Null: the target accepted the message.' },
-      }),
-      async handle() {
-        const results = await need(Alerts).test();
-        return results.map(({ target, problem }) => ({ target, problem: problem ?? null }));
-      },
+      answer: tests,
+      handle: async () => shownAs(tests, await need(Alerts).test()),
     }),
   ];
 }

@@ -9,18 +9,10 @@ import { type Answer, answer, GatewayError, type JsonObject, refuse } from '../.
 import { spellError } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
-import {
-  checkSchema,
-  fullVersionSchema,
-  LONGEST,
-  shownCheck,
-  shownDiff,
-  shownVersion,
-  textProperty,
-  versionSchema,
-} from '../records/config-text.ts';
+import { checkSchema, fullVersionSchema, LONGEST, textProperty, versionSchema } from '../records/config-text.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, integer, list, nothing, object, record, text } from '../schemas.ts';
+import { shownAs } from '../shown.ts';
 
 const route = tagged('Configuration');
 
@@ -50,6 +42,8 @@ const savedSchema = record('ConfigSaved', {
   version: { ...integer, description: 'The id of the new version.' },
   generation: { ...integer, description: 'The number of the configuration that runs now.' },
 });
+
+const editedSchema = record('ConfigEdited', { text, ...checkSchema.properties });
 
 export function configEditorRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   const configuring = (): Configuring => need(Configuring);
@@ -107,11 +101,11 @@ export function configEditorRoutes({ host, need, audited }: Tools): readonly Api
           },
         },
       }),
-      answer: record('ConfigEdited', { text, ...checkSchema.properties }),
+      answer: editedSchema,
       async handle({ body }) {
         try {
           const edited = await (await changing()).edit(sized(body.text), body.edits as unknown as readonly TextEdit[]);
-          return { text: edited.text, ...shownCheck(edited) };
+          return shownAs(editedSchema, edited);
         } catch (error) {
           if (!(error instanceof RangeError)) throw error;
           throw coreErrors.invalid_request_error(`edits: ${error.message}.`).with({ param: 'edits' });
@@ -146,7 +140,11 @@ export function configEditorRoutes({ host, need, audited }: Tools): readonly Api
       async handle({ query }) {
         const page = pageOf(query);
         const { total, items } = await configuring().versions({ offset: page.offset, limit: page.pageSize });
-        return pageAnswer(page, total, items.map(shownVersion));
+        return pageAnswer(
+          page,
+          total,
+          items.map((version) => shownAs(versionSchema, version)),
+        );
       },
     }),
     route('root', 'GET', '/api/config/versions/:id', {
@@ -155,7 +153,7 @@ export function configEditorRoutes({ host, need, audited }: Tools): readonly Api
       answer: fullVersionSchema,
       async handle({ params }) {
         const version = (await configuring().version(idOf(params.id))) ?? refuse(errors.version_not_found());
-        return { ...shownVersion(version), text: version.text, diff: shownDiff(version.diff) };
+        return shownAs(fullVersionSchema, version);
       },
     }),
     route('root', 'POST', '/api/config/versions/:id/restore', {
@@ -315,7 +313,7 @@ function resultOf(saved: Saved): unknown {
       throw saved.reason.code === 'off' ? errors.editor_off() : errors.configuration_unwritable(saved.reason.message);
     case 'conflict': {
       const { by, revision } = saved;
-      const last = by === undefined ? null : shownVersion(by);
+      const last = by === undefined ? null : shownAs(versionSchema, by);
       return withMore(errors.configuration_conflict(by?.by), { revision, last });
     }
   }

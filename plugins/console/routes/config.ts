@@ -3,9 +3,10 @@ import { Audit } from '../../../core/contracts/audit.ts';
 import { Configuring } from '../../../core/contracts/configuring.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Running, type Verdict } from '../../../core/contracts/running.ts';
-import { checkSchema, LONGEST, shownCheck, textProperty, verdictProperties } from '../records/config-text.ts';
+import { checkSchema, LONGEST, textProperty, verdictProperties } from '../records/config-text.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, integer, listOf, object, text, unixSeconds } from '../schemas.ts';
+import { shownAs } from '../shown.ts';
 import { secondsOf } from '../units.ts';
 import { refusal } from './config-editor.ts';
 
@@ -137,7 +138,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       async handle({ body }) {
         if (Buffer.byteLength(body.text) > LONGEST)
           throw coreErrors.invalid_request_error('text must have at most 256 KiB.').with({ param: 'text' });
-        return shownCheck(await need(Configuring).check(body.text));
+        return shownAs(checkSchema, await need(Configuring).check(body.text));
       },
     }),
     route('root', 'POST', '/api/config/reload', {

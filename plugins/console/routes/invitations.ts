@@ -10,6 +10,7 @@ import { createNames, type Names } from '../records/names.ts';
 import { roleOf } from '../records/user.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
 import { bodyOf, EMAIL_PATTERN, idNumber, integer, nothing, object, record, text, unixSeconds } from '../schemas.ts';
+import { shownAs } from '../shown.ts';
 import { DAY_MS, MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Users');
@@ -157,27 +158,18 @@ export function invitationRoutes({ host, site, inviter, need, audited }: Tools):
 }
 
 async function shown(host: Tools['host'], invitation: Invitation, names: Names, nowMs: number) {
-  const { id, madeBy, createdMs, expiresMs, email, preset, sentMs, usedBy, usedMs, revokedMs } = invitation;
-  const { role, departmentId, balance, plan } = preset;
-  return {
-    id,
+  const { madeBy, preset, usedBy } = invitation;
+  const { role, departmentId, balance } = preset;
+  return shownAs(invitationSchema, {
+    ...invitation,
+    ...preset,
     status: statusOf(invitation, nowMs),
-    made_by: madeBy,
-    made_by_name: (await names.person(madeBy))?.name ?? '',
-    created_at: secondsOf(createdMs),
-    expires_at: secondsOf(expiresMs),
-    email: email ?? '',
     role: roleNumber(role),
-    department_id: departmentId ?? 0,
-    department_name: departmentId === undefined ? '' : (host.find(Departments)?.get(departmentId)?.name ?? ''),
-    quota: balance === undefined ? null : unitsOf(balance),
-    plan: plan ?? '',
-    sent_at: secondsOf(sentMs),
-    used_by: usedBy ?? 0,
-    used_by_name: usedBy === undefined ? '' : ((await names.person(usedBy))?.name ?? ''),
-    used_at: secondsOf(usedMs),
-    revoked_at: secondsOf(revokedMs),
-  };
+    madeByName: (await names.person(madeBy))?.name,
+    departmentName: departmentId === undefined ? undefined : host.find(Departments)?.get(departmentId)?.name,
+    quota: balance === undefined ? undefined : unitsOf(balance),
+    usedByName: usedBy === undefined ? undefined : (await names.person(usedBy))?.name,
+  });
 }
 
 function statusOf({ usedMs, revokedMs, expiresMs }: Invitation, nowMs: number): string {

@@ -1,16 +1,10 @@
 /** The health of all gateways and of this machine, for administrators. */
 import { Audit } from '../../../core/contracts/audit.ts';
-import {
-  type BackupSchedule,
-  type GatewayState,
-  type Lag,
-  Running,
-  type Sample,
-  type Vitals,
-} from '../../../core/contracts/running.ts';
+import { type Lag, Running, type Vitals } from '../../../core/contracts/running.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, list, listOf, number, object, objectOrNull, record, text, unixSeconds } from '../schemas.ts';
+import { shownAs } from '../shown.ts';
 import { secondsOf } from '../units.ts';
 
 const route = tagged('System');
@@ -176,6 +170,16 @@ const historySchema = listOf('VitalsSample', {
   waiting: { ...integer, description: 'Lists that waited to be written.' },
 });
 
+const diagnosesSchema = listOf('Diagnosis', {
+  topic: { ...text, description: 'What was examined: `clock`, `channel main`.' },
+  level: {
+    enum: ['ok', 'warning', 'problem'],
+    description: 'problem: it does not work, or will soon not. warning: it works, but is not advisable.',
+  },
+  text,
+  advice: { type: ['string', 'null'], description: 'What to do; null: nothing.' },
+});
+
 export function systemRoutes({ host, need }: Tools): readonly ApiRoute[] {
   return [
     route('admin', 'GET', '/api/system', {
@@ -184,32 +188,27 @@ export function systemRoutes({ host, need }: Tools): readonly ApiRoute[] {
       answer: vitalsSchema,
       async handle() {
         const running = need(Running);
-        return { ...shownVitals(await running.vitals()), untrusted_proxy: running.proxy().untrusted ?? null };
+        return shownVitals(await running.vitals(), running.proxy().untrusted);
       },
     }),
     route('admin', 'GET', '/api/system/history', {
       summary: 'Returns samples of the last hour, one every ten seconds, oldest first; kept in memory.',
       answer: historySchema,
-      handle: () => need(Running).history().map(shownSample),
+      handle: () =>
+        shownAs(
+          historySchema,
+          need(Running)
+            .history()
+            .map((sample) => ({ ...sample, lagMs: sample.lag })),
+        ),
     }),
     route('root', 'GET', '/api/system/doctor', {
       // It may make a test call to a vendor.
       changes: true,
       summary:
         'Examines what `turnpike doctor` does: configuration, files, disk, TLS, proxies, backups, vendors, mail server. May make a test call to a vendor whose list of models is public.',
-      answer: listOf('Diagnosis', {
-        topic: { ...text, description: 'What was examined: `clock`, `channel main`.' },
-        level: {
-          enum: ['ok', 'warning', 'problem'],
-          description: 'problem: it does not work, or will soon not. warning: it works, but is not advisable.',
-        },
-        text,
-        advice: { type: ['string', 'null'], description: 'What to do; null: nothing.' },
-      }),
-      async handle() {
-        const found = await need(Running).examine();
-        return found.map(({ topic, level, text, advice }) => ({ topic, level, text, advice: advice ?? null }));
-      },
+      answer: diagnosesSchema,
+      handle: async () => shownAs(diagnosesSchema, await need(Running).examine()),
     }),
     route('root', 'POST', '/api/system/backup', {
       verified: true,
@@ -229,107 +228,43 @@ export function systemRoutes({ host, need }: Tools): readonly ApiRoute[] {
   ];
 }
 
-function shownVitals(vitals: Vitals) {
-  const { memory, cpu, lag, configuration, store, backup, gateways } = vitals;
-  return {
-    version: vitals.version,
-    node: vitals.node,
-    platform: vitals.platform,
-    started_at: secondsOf(vitals.startedMs),
-    uptime: secondsOf(vitals.uptimeMs),
-    memory: {
-      rss: memory.rss,
-      heap_used: memory.heapUsed,
-      heap_total: memory.heapTotal,
-      heap_limit: memory.heapLimit,
-      external: memory.external,
-      machine: memory.machine,
-    },
-    cpu: { user: cpu.userMs / 1_000, system: cpu.systemMs / 1_000, cores: cpu.cores, load: cpu.load },
-    lag: shownLag(lag),
-    in_flight: vitals.inFlight,
-    configuration: {
-      generation: configuration.generation,
-      loaded_at: secondsOf(configuration.loadedMs),
-      differing: configuration.differing,
-    },
-    keeps: vitals.keeps,
+function shownVitals(vitals: Vitals, untrustedProxy: string | undefined) {
+  const { uptimeMs, cpu, lag, store, backup, backups, gateways } = vitals;
+  return shownAs(vitalsSchema, {
+    ...vitals,
+    untrustedProxy,
+    uptime: secondsOf(uptimeMs),
+    cpu: { ...cpu, user: cpu.userMs / 1_000, system: cpu.systemMs / 1_000 },
+    lag: inMs(lag),
     store: {
-      name: store.name,
-      schema: store.schema,
-      waiting: store.waiting,
-      writable: store.writable,
-      keeps_responses: !store.scarce,
-      bytes: store.room?.file ?? null,
-      log_bytes: store.room?.log ?? null,
-      disk_free: store.room?.free ?? null,
-      disk_total: store.room?.disk ?? null,
+      ...store,
+      keepsResponses: !store.scarce,
+      bytes: store.room?.file,
+      logBytes: store.room?.log,
+      diskFree: store.room?.free,
+      diskTotal: store.room?.disk,
     },
-    backup:
-      backup === undefined
-        ? null
-        : { at: secondsOf(backup.atMs), name: backup.name, bytes: backup.bytes ?? null, ms: backup.tookMs },
-    backups: shownBackups(vitals.backups),
+    backup: backup && timed(backup),
+    backups: backups && {
+      ...backups,
+      every: secondsOf(backups.everyMs),
+      proven: backups.proven && timed(backups.proven),
+      runs: backups.runs.map((run) => ({
+        ...timed(run),
+        invariants: run.proof?.invariants,
+        migrations: run.proof?.migrations,
+      })),
+    },
     // Behind a load balancer, each request may reach another gateway: the order must not change.
-    gateways: gateways.map((gateway, i) => shownGateway(gateway, i === 0)).sort((a, b) => (a.name < b.name ? -1 : 1)),
-  };
+    gateways: gateways
+      .map(({ report, ...gateway }, i) => ({
+        ...gateway,
+        self: i === 0,
+        report: report && { ...report, lag: inMs(report.lag) },
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  });
 }
 
-function shownBackups(schedule: BackupSchedule | undefined) {
-  if (schedule === undefined) return null;
-  const { everyMs, to, keep, encrypted, running, proven, failed, runs } = schedule;
-  return {
-    every: secondsOf(everyMs),
-    to,
-    keep,
-    encrypted,
-    running,
-    proven:
-      proven === undefined
-        ? null
-        : { at: secondsOf(proven.atMs), name: proven.name, bytes: proven.bytes ?? null, ms: proven.tookMs },
-    failed:
-      failed === undefined ? null : { at: secondsOf(failed.atMs), name: failed.name, reason: failed.reason ?? '' },
-    runs: runs.map(({ atMs, name, bytes, tookMs, reason, proof }) => ({
-      at: secondsOf(atMs),
-      name,
-      bytes: bytes ?? null,
-      ms: tookMs,
-      reason: reason ?? null,
-      invariants: proof?.invariants ?? null,
-      migrations: proof?.migrations ?? null,
-    })),
-  };
-}
-
-function shownLag(lag: Lag | undefined) {
-  return lag === undefined ? null : { mean_ms: lag.mean, p50_ms: lag.p50, p99_ms: lag.p99, max_ms: lag.max };
-}
-
-function shownGateway({ name, version, startedMs, report }: GatewayState, self: boolean) {
-  const identity = { name, version, started_at: secondsOf(startedMs), self };
-  if (report === undefined) return { ...identity, report: null };
-  const { readiness, configuration, memory, lag, inFlight, calls, store, counters } = report;
-  return {
-    ...identity,
-    report: {
-      readiness,
-      configuration,
-      memory: {
-        rss: memory.rss,
-        heap_used: memory.heapUsed,
-        heap_limit: memory.heapLimit,
-        machine: memory.machine,
-      },
-      lag: shownLag(lag),
-      in_flight: inFlight,
-      calls,
-      store: { waiting: store.waiting, writable: store.writable },
-      counters: counters === undefined ? null : { driver: counters.driver, shared: counters.shared ?? null },
-    },
-  };
-}
-
-function shownSample({ atMs, rss, heapUsed, cpu, lag, inFlight, waiting }: Sample) {
-  return { at: secondsOf(atMs), rss, heap_used: heapUsed, cpu, lag_ms: lag, in_flight: inFlight, waiting };
-}
+const inMs = (lag: Lag | undefined) => lag && { meanMs: lag.mean, p50Ms: lag.p50, p99Ms: lag.p99, maxMs: lag.max };
+const timed = <T extends { readonly tookMs: number }>(run: T) => ({ ...run, ms: run.tookMs });
