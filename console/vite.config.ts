@@ -3,6 +3,9 @@ import { icons as tabler } from '@iconify-json/tabler';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { parse } from 'yaml';
+import { makeErrors } from '../scripts/console-sources.mjs';
+
+await makeErrors();
 
 const gateway = process.env.TURNPIKE_URL ?? 'http://127.0.0.1:8080';
 

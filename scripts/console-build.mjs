@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { MADE, sourcesOfErrors } from './console-sources.mjs';
 
 const room = resolve(import.meta.dirname, '../console');
 /** The folder that `npm start` uses. */
@@ -14,9 +15,10 @@ export function stampOfSources() {
   const sources = readdirSync(room, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => !file.startsWith(`${DIST}`))
+    .filter((file) => !file.startsWith(`${DIST}`) && !MADE.includes(file))
     .sort();
-  for (const file of [...sources, resolve(room, '../package-lock.json')]) {
+  const others = ['package-lock.json', ...sourcesOfErrors()].map((file) => resolve(room, '..', file));
+  for (const file of [...sources, ...others]) {
     hash
       .update(`${file.slice(room.length)}\0`)
       .update(readFileSync(file))

@@ -1,21 +1,16 @@
 /**
- * Writes what is made of the tables of errors: the tables of two READMEs, and the codes and sentences of the console. `npm run errors`;
- * `scripts/check-errors.ts` sees that it has been run.
+ * Writes the tables of errors of two READMEs from those of core and the plugins. `npm run errors`; `scripts/check-errors.ts` checks that it has been
+ * run. The codes and sentences of the console are made from the same tables, by `scripts/console-sources.mjs`.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { coreErrors } from '../core/contracts/errors.ts';
 import type { ErrorAbout, ErrorPlace, ErrorTable } from '../core/errors.ts';
-import { formatted } from './formatted.ts';
 
 /** The pages, and the errors that each of them lists. */
 const PAGES: Readonly<Record<string, readonly ErrorPlace[]>> = {
   'plugins/styles/README.md': ['call', 'request'],
   'plugins/console/README.md': ['api'],
 };
-const CONSOLE = 'console/src/api/errors.ts';
-const CONSOLE_HEAD = `/** The codes of all errors, and what each means. Made by \`npm run errors\` from the tables of core and the plugins. */
-// biome-ignore-all lint: made by a script
-`;
 const BEGIN = '<!-- errors: made by `npm run errors` from the tables of core and the plugins -->';
 const END = '<!-- end of errors -->';
 
@@ -32,7 +27,7 @@ export async function allErrors(): Promise<readonly ErrorAbout[]> {
   return all.sort((a, b) => a.statuses[0]! - b.statuses[0]!);
 }
 
-/** The texts of all files that are made of them, by their paths. */
+/** The texts of these pages, by their paths. */
 export async function made(): Promise<ReadonlyMap<string, string>> {
   const all = await allErrors();
   const files = new Map<string, string>();
@@ -40,16 +35,19 @@ export async function made(): Promise<ReadonlyMap<string, string>> {
     const [before = '', , after = ''] = readFileSync(path, 'utf8').split(new RegExp(`(?<=${BEGIN}\n)([^]*)(?=${END})`));
     files.set(path, `${before}\n${tableOf(all.filter(({ place }) => places.includes(place)))}\n${after}`);
   }
-  const shown = all.filter(({ place }) => place !== 'command');
+  return files;
+}
+
+/** The source of the console that has all codes, and what each means. */
+export async function forConsole(): Promise<string> {
+  const shown = (await allErrors()).filter(({ place }) => place !== 'command');
   const sentences = Object.fromEntries(shown.map(({ code, help }) => [code, help.replaceAll('`', '')]));
-  const text = `${CONSOLE_HEAD}
-/** The meaning and the remedy of each error, in English. */
-export const HELP = ${JSON.stringify(sentences)} as const;
+  return `/** The meaning and the remedy of each error, in English. */
+export const HELP = ${JSON.stringify(sentences, undefined, 2)} as const;
 
 /** The code of an error. */
 export type ErrorCode = keyof typeof HELP;
 `;
-  return files.set(CONSOLE, formatted(CONSOLE, text));
 }
 
 function tableOf(errors: readonly ErrorAbout[]): string {

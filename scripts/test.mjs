@@ -11,6 +11,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
+import { makeErrors } from './console-sources.mjs';
 import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
 import './test-packages.mjs';
 import { groups, heaviestFirst, keepWeights } from './testing/weights.mjs';
@@ -69,6 +70,7 @@ function reaches(name, fits, seen = new Set(['test/kit/postgres.ts'])) {
 // Tests run the sources; threads and schemas are compiled, because that is faster.
 const folder = serverFolder();
 if (!isBuilt(folder)) await buildServer(folder);
+await makeErrors();
 // One server for all files; each gateway has its own database on it.
 if (onPostgres) {
   const { startPostgresForRun } = await tsImport('../test/kit/postgres.ts', import.meta.url);

@@ -1,18 +1,16 @@
 /**
- * Writes console/src/api/operations.ts: the request and response types of `/api`, generated from the schemas that its
- * routes are validated with. `npm run api-types`; a test checks that the file is current.
+ * The request and response types of `/api`, generated from the schemas that its routes are validated with, for the console. `scripts/console-sources.mjs`
+ * keeps them.
  */
-import { writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { compile } from 'json-schema-to-typescript';
-import { formatted } from '../../scripts/formatted.ts';
+import { stringify } from 'yaml';
 import { CONSOLE_PIPELINE } from '../kit/console.ts';
-import { startGateway } from '../kit/gateway.ts';
+import { startProcess } from '../kit/process.ts';
 
-/** The file. */
-export const FILE = 'console/src/api/operations.ts';
-const HEAD = `/** What \`/api\` takes and answers, by method and path. Made by \`npm run api-types\`: change the schemas of the routes. */
-// biome-ignore-all lint: made by a script
-`;
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -29,13 +27,14 @@ interface Operation {
   >;
 }
 /** The part of `GET /api/openapi.json` that is used here. */
-export interface Described {
+interface Described {
   readonly paths: Readonly<Record<string, Readonly<Partial<Record<(typeof METHODS)[number], Operation>>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The text of that file. */
-export async function apiTypes(described: Described): Promise<string> {
+/** The types, and a list of the operations, each with a hash of its types. */
+export async function describedTypes(): Promise<{ readonly types: string; readonly list: string }> {
+  const described = await description();
   const operations: Record<string, Schema> = {};
   for (const [path, methods] of Object.entries(described.paths)) {
     if (!path.startsWith('/api/')) continue;
@@ -44,20 +43,50 @@ export async function apiTypes(described: Described): Promise<string> {
       if (operation !== undefined) operations[`${method.toUpperCase()} ${path}`] = shapeOf(operation);
     }
   }
-  const { schemas } = described.components;
-  const text = await compile({ ...closed(object(operations)), definitions: closed(schemas) }, 'Operations', {
+  const definitions = closed(described.components.schemas);
+  const types = await compile({ ...closed(object(operations)), definitions }, 'Operations', {
     additionalProperties: false,
     bannerComment: '',
     enableConstEnums: false,
     format: false,
     unreachableDefinitions: false,
   });
-  return formatted(FILE, `${HEAD}${compact(text)}`);
+  const list = Object.entries(closed(operations)).map(([name, shape]) => `${name} ${hashOf(shape, definitions)}\n`);
+  return { types, list: list.join('') };
 }
 
-/** One-line comments, and types without comments, on one line; the formatter breaks long ones. */
-function compact(text: string): string {
-  return text.replace(/\/\*\*\n\s*\* (.*)\n\s*\*\//g, '/** $1 */').replace(/\{\n(?!\s*\/\*\*)/g, '{ ');
+/** What a gateway with everything that ships for people and money says of its routes. */
+async function description(): Promise<Described> {
+  const dir = mkdtempSync(join(tmpdir(), 'turnpike-types-'));
+  const file = join(dir, 'gateway.yaml');
+  const store = { file: join(dir, 'turnpike.db') };
+  writeFileSync(file, stringify({ listen: { host: '127.0.0.1', port: 0 }, store, pipeline: CONSOLE_PIPELINE }));
+  const gateway = await startProcess(file);
+  try {
+    return (await (await fetch(`${gateway.url}/api/openapi.json`)).json()) as Described;
+  } finally {
+    await gateway.stop();
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** A hash of a schema with the definitions that it refers to, without what only describes it. */
+function hashOf(shape: Schema, definitions: Readonly<Record<string, Schema>>): string {
+  const textOf = (schema: unknown): string =>
+    JSON.stringify(schema, (name, value) =>
+      // A property of this name has a schema.
+      (name === 'description' && typeof value === 'string') || (name === 'examples' && Array.isArray(value))
+        ? undefined
+        : value,
+    );
+  const texts = new Map([['', textOf(shape)]]);
+  for (const text of texts.values())
+    for (const [, name = ''] of text.matchAll(/"#\/definitions\/(\w+)"/g))
+      if (!texts.has(name)) texts.set(name, textOf(definitions[name]));
+  return createHash('sha256')
+    .update(JSON.stringify([...texts].sort()))
+    .digest('hex')
+    .slice(0, 8);
 }
 
 function shapeOf({ parameters = [], requestBody, responses }: Operation): Schema {
@@ -105,14 +134,4 @@ function closed<T>(value: T): T {
       return [[name, closed(each)]];
     }),
   ) as T;
-}
-
-if (process.argv[1]?.endsWith('api-types.ts')) {
-  const gateway = await startGateway({ config: { pipeline: [...CONSOLE_PIPELINE] } });
-  try {
-    const described = (await (await fetch(`${gateway.url}/api/openapi.json`)).json()) as Described;
-    writeFileSync(FILE, await apiTypes(described));
-  } finally {
-    await gateway.stop();
-  }
 }

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { RATE_NAMES, RATES, type RateKind } from '../../core/contracts/rates.ts';
 import { ROOT, table } from '../e2e/readme-kit.ts';
 
-/** Written by `npm run api-types`; and migrations, to which a new kind adds one in `tables.ts`. */
+/** Made from the schemas of routes (`scripts/console-sources.mjs`); and migrations, to which a new kind adds one in `tables.ts`. */
 const LEFT_OUT = ['console/src/api/operations.ts', 'plugins/log/record-tables.ts'];
 /** The newest kind of token, by its field of `Usage` and by its name in tables. */
 const NEWEST = /\boutputImage\b|\boutput_image\b/;
