@@ -23,7 +23,6 @@ const SignIn = fetched(() => import('./pages/sign-in/page.tsx'));
 const useText = texts({
   nothing: ['Page not found', '未找到页面'],
   nothingAbout: ['Choose a page in the navigation.', '请在导航栏中选择页面。'],
-  close: ['Close', '关闭'],
   reveal: ['Show or hide the password', '显示或隐藏密码'],
 });
 
@@ -81,7 +80,7 @@ export function App() {
   );
   // Accessible names for the buttons that components include.
   const named = useMemo(() => {
-    const { close, reveal } = useText[language];
+    const { reveal, words } = useText[language];
     const toggle = {
       ...theme.components?.PasswordInput?.defaultProps,
       visibilityToggleButtonProps: { 'aria-label': reveal },
@@ -90,7 +89,7 @@ export function App() {
       ...theme,
       components: {
         ...theme.components,
-        CloseButton: { defaultProps: { 'aria-label': close } },
+        CloseButton: { defaultProps: { 'aria-label': words.close } },
         PasswordInput: { defaultProps: toggle },
       },
     };

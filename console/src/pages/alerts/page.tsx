@@ -178,7 +178,7 @@ function Events({ events }: { readonly events: readonly api.AlertEvent[] }) {
   const columns: readonly Column<api.AlertEvent>[] = [
     { key: 'what', title: text.words.event, cell: (event) => <What alert={event} /> },
     { key: 'kind', title: text.kind, from: 'md', cell: ({ kind }) => text.kinds[kind] },
-    { key: 'when', title: text.when, from: 'sm', cell: ({ at }) => <When at={at} /> },
+    { key: 'when', title: text.words.time, from: 'sm', cell: ({ at }) => <When at={at} /> },
     {
       key: 'delivery',
       title: text.delivery,

@@ -64,7 +64,6 @@ export const useText = texts({
   history: ['Events', '记录'],
   noHistory: ['No events', '没有记录'],
   noHistoryAbout: ['No alerts were sent in the last 90 days.', '近 90 天没有发出通知。'],
-  when: ['Time', '时间'],
   delivery: ['Delivery', '送达'],
   over: ['over', '已解除'],
   owner: ['owner', '所有者'],

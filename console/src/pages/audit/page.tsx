@@ -81,7 +81,12 @@ export default function AuditPage() {
     >
       <Section flush>
         <Group gap="xs" className="section-head" align="center">
-          <SearchField label={text.who} value={address.actor} onSearch={(actor) => filter({ actor })} maxLength={200} />
+          <SearchField
+            label={text.words.user}
+            value={address.actor}
+            onSearch={(actor) => filter({ actor })}
+            maxLength={200}
+          />
           <ActionSelect value={address.action} onChange={(action) => filter({ action })} />
           <Group gap={6} maw="100%">
             <Muted aria-hidden>{text.days}</Muted>

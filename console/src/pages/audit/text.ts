@@ -7,7 +7,6 @@ export const useText = texts({
     'Changes and who made them, newest first. Entries cannot be changed or removed.',
     '更改及其操作者，最新的在前。记录不能修改或删除。',
   ],
-  who: ['User', '用户'],
   anyAction: ['Any action', '所有操作'],
   everything: [(kind: string) => `all: ${kind}`, (kind: string) => `全部：${kind}`],
   kinds: {

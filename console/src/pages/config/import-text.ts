@@ -11,7 +11,6 @@ export const useText = texts({
   program: ['Program', '程序'],
   auto: ['Find out', '自动识别'],
   from: ['Read from', '读取来源'],
-  database: ['Database', '数据库'],
   file: ['SQLite file', 'SQLite 文件'],
   url: ['URL of the database', '数据库地址'],
   urlAbout: [

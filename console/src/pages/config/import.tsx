@@ -121,7 +121,7 @@ function Source({ isRunning }: { readonly isRunning: boolean }) {
             <SegmentedControl
               aria-labelledby="import-from"
               data={[
-                { value: 'database', label: text.database },
+                { value: 'database', label: text.words.database },
                 { value: 'file', label: text.file },
               ]}
               value={kind}

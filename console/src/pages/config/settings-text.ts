@@ -372,7 +372,6 @@ export const useText = texts({
     'Includes models that the vendor adds later. Model lists do not show them.',
     '包括供应商以后增加的模型。模型列表不显示它们。',
   ],
-  pricing: ['Price', '价格'],
   pricings: {
     published: ['Published prices; models without one are refused', '公布的价格；没有公布价格的模型会被拒绝'],
     own: ['One price for all of them', '统一定价'],

@@ -135,7 +135,7 @@ export function TakeModels({
           checked={isStarred}
           onChange={({ currentTarget }) => setStarred(currentTarget.checked)}
         />
-        <Radio.Group label={text.pricing} value={pricing} onChange={(next) => setPricing(next as Pricing)}>
+        <Radio.Group label={text.words.price} value={pricing} onChange={(next) => setPricing(next as Pricing)}>
           <Stack gap="xs" mt={4}>
             {(['published', 'own', 'free'] as const).map((each) => (
               <Radio key={each} value={each} label={text.pricings[each]} />

@@ -18,7 +18,7 @@ export function LimitsField({
   readonly error: ReactNode;
   onChange(limits: readonly LimitValue[]): void;
 }) {
-  const { limits: text } = useText();
+  const { limits: text, words } = useText();
   const { data: models = [] } = useApi('GET /api/user/models', undefined, { staleTime: 60_000 });
   const change = (at: number, changes: Partial<LimitValue>): void =>
     onChange(limits.map((limit, i) => (i === at ? { ...limit, ...changes } : limit)));
@@ -42,7 +42,7 @@ export function LimitsField({
             {limit.name.endsWith('_budget') ? (
               <MoneyInput
                 key={limit.name}
-                label={text.amount}
+                label={words.amount}
                 units={limit.amount}
                 onUnits={(amount) => change(at, { amount })}
               />
@@ -62,7 +62,7 @@ export function LimitsField({
           <Group gap="xs" align="flex-end">
             <Autocomplete
               flex={1}
-              label={text.model}
+              label={words.model}
               placeholder={text.allModels}
               data={[...models]}
               value={limit.model}
@@ -74,7 +74,7 @@ export function LimitsField({
               aria-label={text.removeRow(`${at + 1}`)}
               onClick={() => onChange(limits.filter((_, i) => i !== at))}
             >
-              {text.remove}
+              {words.remove}
             </PlainButton>
           </Group>
         </Stack>

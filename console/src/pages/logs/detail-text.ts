@@ -3,8 +3,6 @@ import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
 export const useDetailText = texts({
-  title: ['Call', '调用'],
-  event: ['Event', '事件'],
   request: ['Request', '请求'],
   newer: ['Newer entry', '较新的一条'],
   older: ['Older entry', '较早的一条'],

@@ -62,8 +62,8 @@ export function LineDrawer({
 }
 
 function titleOf(line: Line | undefined, text: ReturnType<typeof useDetailText>): string {
-  if (line === undefined || isCall(line)) return text.title;
-  return kindOf(line) === 'request' ? text.request : text.event;
+  if (line === undefined || isCall(line)) return text.words.call;
+  return kindOf(line) === 'request' ? text.request : text.words.event;
 }
 
 function Turn({

@@ -179,7 +179,7 @@ export function PageControls({
       <Group justify="flex-end" gap="xs" p="xs">
         {newest !== undefined && (
           <Button variant="subtle" onClick={newest}>
-            {text.newest}
+            {text.words.newest}
           </Button>
         )}
         <PlainButton disabled={newer === undefined} onClick={newer}>

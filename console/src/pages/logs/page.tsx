@@ -108,11 +108,14 @@ function usePageControls(view: View, change: (change: Change) => void, next: str
 
 /** Why the list is empty, and what to do. */
 function EmptyState({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const { empty: text, newest, words } = useText();
+  const { empty: text, words } = useText();
   const rangeText = useRangeWords();
   if (view.before !== '')
     return (
-      <Empty title={text.past} action={<PlainButton onClick={() => change({ before: '' })}>{newest}</PlainButton>} />
+      <Empty
+        title={text.past}
+        action={<PlainButton onClick={() => change({ before: '' })}>{words.newest}</PlainButton>}
+      />
     );
   const longer = view.range.name !== '30d' && (
     <PlainButton onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>

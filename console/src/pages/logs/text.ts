@@ -18,7 +18,6 @@ export const useText = texts({
     (count: string, more: boolean) => (more ? `超过 ${count} 条` : `共 ${count} 条`),
   ],
   newer: ['Newer', '更新'],
-  newest: ['Newest', '最新'],
   paging: ['Pages', '翻页'],
   fresh: [(count: string) => `${count} new`, (count: string) => `${count} 条新记录`],
   freshAbout: ['Show the newest entries', '显示最新记录'],

@@ -54,7 +54,7 @@ export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClos
 }
 
 function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClose(): void }) {
-  const { making: text, cancel, words } = useText();
+  const { making: text, words } = useText();
   const { zone } = useFormat();
   const language = useLanguage();
   const form = useForm<Values>({
@@ -125,7 +125,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
           {...form.getInputProps('date')}
         />
         <Group justify="flex-end" gap="xs">
-          <PlainButton onClick={onClose}>{cancel}</PlainButton>
+          <PlainButton onClick={onClose}>{words.cancel}</PlainButton>
           <Button type="submit" loading={make.isPending}>
             {text.action(Number(form.values.count) || 1)}
           </Button>

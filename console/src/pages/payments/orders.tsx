@@ -216,7 +216,7 @@ function OneOrder({ order }: { readonly order: Order }) {
 }
 
 function Complete({ order, opened, onClose }: { readonly order: Order; readonly opened: boolean; onClose(): void }) {
-  const { complete: text, cancel } = useText();
+  const { complete: text, words } = useText();
   const moneyOf = useMoneyOf();
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState('');
@@ -260,7 +260,7 @@ function Complete({ order, opened, onClose }: { readonly order: Order; readonly 
             data-autofocus
           />
           <Group justify="flex-end" gap="xs">
-            <PlainButton onClick={onClose}>{cancel}</PlainButton>
+            <PlainButton onClick={onClose}>{words.cancel}</PlainButton>
             <Button type="submit" loading={complete.isPending}>
               {text.action}
             </Button>

@@ -5,7 +5,6 @@ import { counted, texts } from '../../text.ts';
 export const useText = texts({
   about: ['Orders, redemption codes and plans.', '订单、兑换码和套餐。'],
   tabs: { orders: ['Orders', '订单'], codes: ['Redemption codes', '兑换码'], plans: ['Plans', '套餐'] },
-  cancel: ['Cancel', '取消'],
   orders: {
     title: ['Orders', '订单'],
     search: ['Search by order number', '按订单号搜索'],

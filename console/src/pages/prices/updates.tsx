@@ -294,7 +294,7 @@ function RuleInForce({ rule, checkedAt }: { readonly rule: Rule | null; readonly
 const FEW = 3;
 
 function History({ updates }: { readonly updates: readonly Updated[] }) {
-  const { updates: text } = useText();
+  const { updates: text, words } = useText();
   const format = useFormat();
   const [page, setPage] = useState(1);
   const [rows, pager] = paged(updates, page, PAGE_SIZE, (to) => setPage(Number(to.page)));
@@ -304,7 +304,7 @@ function History({ updates }: { readonly updates: readonly Updated[] }) {
     { key: 'from', title: text.validFrom, cell: ({ valid_from: at }) => format.moment(at) },
     {
       key: 'models',
-      title: text.models,
+      title: words.models,
       cell: ({ models }) => (
         <>
           {models.slice(0, FEW).join(', ')}

@@ -76,7 +76,7 @@ function EmailForm({ onEnd }: { onEnd(): void }) {
 
 /** The names. */
 export function Profile({ self }: { readonly self: Self }) {
-  const { profile: text, save, saved, words } = useText();
+  const { profile: text, saved, words } = useText();
   const [username, setUsername] = useState(self.username);
   const [displayName, setDisplayName] = useState(self.display_name);
   const refusal = useFormRefusal('username', 'display_name');
@@ -110,7 +110,7 @@ export function Profile({ self }: { readonly self: Self }) {
         <Refused by={refusal} />
         <Group justify="flex-end">
           <PlainButton type="submit" disabled={isSame} loading={change.isPending}>
-            {save}
+            {words.save}
           </PlainButton>
         </Group>
       </RefusalForm>

@@ -23,7 +23,7 @@ interface Settings {
 
 /** A section of the page. */
 export function Notices({ self }: { readonly self: Self }) {
-  const { notices: text, save, saved, words } = useText();
+  const { notices: text, saved, words } = useText();
   const status = useStatus();
   const stored = JSON.parse(self.setting) as Settings;
   const [isEnabled, setWanted] = useState(stored.quota_warning_threshold !== undefined);
@@ -144,7 +144,7 @@ export function Notices({ self }: { readonly self: Self }) {
           <Refused by={refusal} />
           <Group justify="flex-end">
             <PlainButton type="submit" loading={change.isPending}>
-              {save}
+              {words.save}
             </PlainButton>
           </Group>
         </Stack>

@@ -4,7 +4,6 @@ import { texts } from '../../text.ts';
 /** The texts in English and Chinese. */
 export const useText = texts({
   about: ['Sign-in methods, second factors and sessions.', '登录方式、双重验证和会话。'],
-  save: ['Save', '保存'],
   saved: ['Saved.', '已保存。'],
   on: ['On', '已启用'],
   off: ['Off', '未启用'],

@@ -149,10 +149,10 @@ function Runs({ runs }: { readonly runs: readonly Run[] }) {
   const text = useText();
   const format = useFormat();
   const columns: readonly Column<Run>[] = [
-    { key: 'at', title: text.runAt, cell: ({ at }) => <When at={at} /> },
+    { key: 'at', title: text.words.time, cell: ({ at }) => <When at={at} /> },
     {
       key: 'result',
-      title: text.runResult,
+      title: text.words.result,
       cell: ({ reason, name }) => (
         <State tone={reason === null ? 'good' : 'bad'}>
           {reason === null ? text.proven : name === '' ? text.notStored : text.notProven}

@@ -16,14 +16,14 @@ const TONES: Readonly<Record<Diagnosis['level'], Tone>> = { problem: 'bad', warn
 
 /** The section. Nothing is examined before the user asks for it. */
 export function Doctor() {
-  const { doctor: text } = useText();
+  const { doctor: text, words } = useText();
   const format = useFormat();
   const examine = useAction(() => call('GET /api/system/doctor'));
   const found = LEVELS.flatMap((level) => (examine.data ?? []).filter((each) => each.level === level));
   const count = (level: Diagnosis['level']): string =>
     format.number(found.filter((each) => each.level === level).length);
   const columns: readonly Column<Diagnosis>[] = [
-    { key: 'level', title: text.result, cell: ({ level }) => <State tone={TONES[level]}>{text.levels[level]}</State> },
+    { key: 'level', title: words.result, cell: ({ level }) => <State tone={TONES[level]}>{text.levels[level]}</State> },
     { key: 'topic', title: text.topic, cell: ({ topic }) => topic },
     {
       key: 'text',

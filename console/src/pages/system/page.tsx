@@ -161,7 +161,7 @@ function LastHour({ history }: { readonly history: readonly Sample[] }) {
         )}
         {chart(chartText.lag, [series(chartText.lag, (sample) => sample.lag_ms)], format.duration)}
         {chart(chartText.cpu, [series(chartText.cpu, ({ cpu }) => cpu)], format.number)}
-        {chart(chartText.calls, [series(chartText.calls, (sample) => sample.in_flight)], format.number)}
+        {chart(text.words.runningCalls, [series(text.words.runningCalls, (sample) => sample.in_flight)], format.number)}
         {chart(chartText.waiting, [series(chartText.waiting, ({ waiting }) => waiting)], format.number)}
       </div>
     </Section>

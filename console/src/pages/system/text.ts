@@ -211,8 +211,6 @@ export const useText = texts({
   isEncrypted: ['yes', '是'],
   isPlain: ['no', '否'],
   runs: ['Latest scheduled backups', '最近的定时备份'],
-  runAt: ['Time', '时间'],
-  runResult: ['Result', '结果'],
   runTook: ['Duration', '用时'],
   runFound: ['Proof', '验证'],
   runName: ['File', '文件'],
@@ -284,7 +282,6 @@ export const useText = texts({
       (problems: string, warnings: string, good: string) =>
         `${problems} 个问题，${warnings} 个提示，${good} 项检查通过`,
     ],
-    result: ['Result', '结果'],
     topic: ['Topic', '项目'],
     finding: ['Finding and remedy', '结果与处理方法'],
     levels: { ok: ['Good', '正常'], warning: ['Note', '提示'], problem: ['Problem', '问题'] },
@@ -321,7 +318,6 @@ export const useText = texts({
     heap: ['Heap', '堆'],
     lag: ['Event loop, p99', '事件循环延迟 p99'],
     cpu: ['CPU, cores', 'CPU（核心）'],
-    calls: ['Running calls', '进行中的调用'],
     waiting: ['Queued writes', '等待写入'],
   },
 });

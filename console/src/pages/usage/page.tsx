@@ -115,11 +115,13 @@ export default function UsagePage() {
 
 /** Why the page is empty, and what to do. */
 function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const { empty: text, words } = useText();
-  const { clear, noTags, tagsAbout } = useText();
+  const { empty: text, noTags, tagsAbout, words } = useText();
   if (view.filters.length > 0)
     return (
-      <Empty title={text.filtered} action={<PlainButton onClick={() => change(WITHOUT_FILTERS)}>{clear}</PlainButton>}>
+      <Empty
+        title={text.filtered}
+        action={<PlainButton onClick={() => change(WITHOUT_FILTERS)}>{words.clearFilters}</PlainButton>}
+      >
         {text.filteredAbout}
       </Empty>
     );

@@ -70,7 +70,6 @@ export const useText = texts({
     '一次调用计入它的每个标签。通过请求头发送：x-turnpike-tags: team=search, job=nightly。',
   ],
   noTags: ['No tagged calls in this period', '这段时间没有带标签的调用'],
-  clear: ['Clear filters', '清除筛选'],
   logs: ['View calls in Logs', '在日志中查看调用'],
   empty: {
     title: ['No calls in this period', '这段时间没有调用'],

@@ -24,7 +24,6 @@ export const useText = texts({
       '永久删除这些账户及其密钥和会话。名称仍被保留；日志和账本记录会保留。',
     ],
     group: ['Set group', '设置分组'],
-    groupName: ['Group', '分组'],
     groupAbout: ['Letters, digits, `_`, `.` and `-`.', '字母、数字、`_`、`.` 和 `-`。'],
     done: [
       (count: number) => (count === 1 ? '1 user was changed.' : `${count} users were changed.`),
@@ -49,36 +48,28 @@ export const useText = texts({
     '用链接邀请用户，由他们自行设置名称和密码；也可以直接为他们创建账户。',
   ],
   inviteOne: ['Invite a user', '邀请用户'],
-  save: ['Save', '保存'],
 
   keys: {
     title: ['Keys', '密钥'],
     none: ['No keys.', '没有密钥。'],
     csv: ['Keys of all users (CSV)', '所有用户的密钥（CSV）'],
-    name: ['Name', '名称'],
     left: ['Remaining', '剩余额度'],
     follows: ['user balance', '用户余额'],
     used: ['Last used', '最近使用'],
     unused: ['never', '从未'],
-    actions: ['Actions', '操作'],
     states: {
       1: ['enabled', '已启用'],
       2: ['disabled', '已停用'],
       3: ['expired', '已过期'],
       4: ['exhausted', '已用尽'],
     } as Readonly<Record<number, Pair>>,
-    create: ['Create key', '创建密钥'],
     createFor: [(name: string) => `Create key for ${name}`, (name: string) => `为 ${name} 创建密钥`],
     createAbout: [
       (name: string) => `Its calls are paid from the balance of ${name}.`,
       (name: string) => `使用它的调用由 ${name} 的余额支付。`,
     ],
     amountAbout: ['Remaining quota of the key. Leave it empty for no limit.', '此密钥的剩余额度。留空表示不限。'],
-    limit: ['Limit', '额度'],
     limitOf: [(name: string) => `Limit of ${name}`, (name: string) => `${name} 的额度`],
-    enable: ['Enable', '启用'],
-    disable: ['Disable', '停用'],
-    end: ['Delete', '删除'],
     endTitle: [(name: string) => `Delete the key ${name}?`, (name: string) => `删除密钥 ${name}？`],
     endAbout: ['Calls with it are refused at once. This cannot be undone.', '使用它的调用会立即被拒绝，且无法撤销。'],
     shownTitle: ['The new key', '新密钥'],
@@ -157,7 +148,6 @@ export const useText = texts({
   removed: [(name: string) => `The account ${name} was deleted.`, (name: string) => `账户 ${name} 已删除。`],
 
   emailAbout: ['Treated as verified. It can be used to reset the password.', '视为已验证。可用于重置密码。'],
-  group: ['Group', '分组'],
   groupAbout: [
     'The group of channels that its keys use, if there are groups; also a filter of the logs.',
     '其密钥使用的渠道分组（如已配置分组）；也可用于筛选日志。',

@@ -210,7 +210,7 @@ function UserProfile({ user }: { readonly user: User }) {
             {field('display_name', text.words.displayName)}
             {field('email', text.words.emailAddress, text.emailAbout)}
             <Autocomplete
-              label={text.group}
+              label={text.words.group}
               description={text.groupAbout}
               inputWrapperOrder={['label', 'input', 'description', 'error']}
               data={groups.data ?? []}
@@ -231,7 +231,7 @@ function UserProfile({ user }: { readonly user: User }) {
           <Refused by={refusal} />
           <Group justify="flex-end">
             <GuardedButton why={why} loading={save.isPending} onClick={() => refusal.form.current?.requestSubmit()}>
-              {text.save}
+              {text.words.save}
             </GuardedButton>
           </Group>
         </Stack>

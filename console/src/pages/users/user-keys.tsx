@@ -22,7 +22,7 @@ const CHANGES = ['GET /api/token/'] as const;
 /** A section of the drawer. */
 export function UserKeys({ user }: { readonly user: User }) {
   const all = useText();
-  const text = all.keys;
+  const { keys: text, words } = all;
   const why = changeForbidden(useSelf(), user, all);
   const [page, setPage] = useState(1);
   const keys = useApi(
@@ -46,7 +46,7 @@ export function UserKeys({ user }: { readonly user: User }) {
   const columns: readonly Column<Key>[] = [
     {
       key: 'name',
-      title: text.name,
+      title: words.name,
       cell: ({ name, key, status, group }) => (
         <>
           {name} <State tone={status === 1 ? 'good' : 'idle'}>{text.states[status]}</State>
@@ -70,13 +70,13 @@ export function UserKeys({ user }: { readonly user: User }) {
     },
     {
       key: 'actions',
-      title: text.actions,
+      title: words.actions,
       quiet: true,
       align: 'right',
       cell: (key) => (
         <Group gap={4} justify="flex-end">
           <PlainButton size="compact-xs" onClick={() => setForm(key)}>
-            {text.limit}
+            {words.limit}
             <span className="aloud"> {key.name}</span>
           </PlainButton>
           <PlainButton
@@ -84,11 +84,11 @@ export function UserKeys({ user }: { readonly user: User }) {
             loading={enable.isPending && enable.variables?.id === key.id}
             onClick={() => enable.mutate(key)}
           >
-            {key.status === 2 ? text.enable : text.disable}
+            {key.status === 2 ? words.enable : words.disable}
             <span className="aloud"> {key.name}</span>
           </PlainButton>
           <PlainButton size="compact-xs" onClick={() => ending.open(key)}>
-            {text.end}
+            {words.delete}
             <span className="aloud"> {key.name}</span>
           </PlainButton>
         </Group>
@@ -101,7 +101,7 @@ export function UserKeys({ user }: { readonly user: User }) {
       flush
       actions={
         <GuardedButton why={why} leftSection={<IconPlus size={16} />} onClick={() => setForm('new')}>
-          {text.create}
+          {words.createKey}
         </GuardedButton>
       }
     >
@@ -140,7 +140,7 @@ export function UserKeys({ user }: { readonly user: User }) {
       <Confirm
         dialog={ending}
         title={text.endTitle(ending.about?.name ?? '')}
-        action={text.end}
+        action={words.delete}
         doing={end}
         onConfirm={end.mutate}
       >
@@ -162,7 +162,7 @@ function KeyForm({
   onClose(): void;
   onMade(secret: string): void;
 }) {
-  const { keys: text, save, words } = useText();
+  const { keys: text, words } = useText();
   const [name, setName] = useState('');
   const [units, setUnits] = useState<number | null>(of === undefined || of.unlimited_quota ? null : of.remain_quota);
   const [group, setGroup] = useState(of?.group ?? '');
@@ -185,7 +185,7 @@ function KeyForm({
   return (
     <DialogForm
       refusal={refusal}
-      action={of === undefined ? text.create : save}
+      action={of === undefined ? words.createKey : words.save}
       running={saving}
       ready={of !== undefined || name.trim() !== ''}
       onClose={onClose}
@@ -194,7 +194,7 @@ function KeyForm({
         <>
           <Text size="sm">{text.createAbout(user.username)}</Text>
           <TextInput
-            label={text.name}
+            label={words.name}
             {...refusal.field('name', name, setName)}
             maxLength={200}
             required

@@ -82,7 +82,7 @@ function GroupForm({
   onClose(): void;
   onDone(count: number): void;
 }) {
-  const { selection: text } = useText();
+  const { selection: text, words } = useText();
   const [group, setGroup] = useState('');
   const refusal = useFormRefusal('group');
   const set = useAction(
@@ -92,7 +92,7 @@ function GroupForm({
   return (
     <DialogForm refusal={refusal} action={text.group} running={set} ready={group.trim() !== ''} onClose={onClose}>
       <TextInput
-        label={text.groupName}
+        label={words.group}
         description={text.groupAbout}
         {...refusal.field('group', group, setGroup)}
         maxLength={64}

@@ -157,7 +157,7 @@ function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(
     refused: refusal.refused,
   });
   return (
-    <DialogForm refusal={refusal} action={text.save} running={set} ready={password !== ''} onClose={onClose}>
+    <DialogForm refusal={refusal} action={text.words.save} running={set} ready={password !== ''} onClose={onClose}>
       <Text size="sm">{text.setPasswordAbout}</Text>
       <PasswordField
         isNew

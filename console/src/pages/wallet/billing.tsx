@@ -21,7 +21,7 @@ export function BillingDetails({ opened, onClose }: { readonly opened: boolean; 
 }
 
 function Fields({ details, onClose }: { readonly details: Details; onClose(): void }) {
-  const { orders: text } = useText();
+  const { orders: text, words } = useText();
   const [name, setName] = useState(details.name);
   const [address, setAddress] = useState(details.address);
   const [taxId, setTaxId] = useState(details.tax_id);
@@ -32,7 +32,7 @@ function Fields({ details, onClose }: { readonly details: Details; onClose(): vo
     refused: refusal.refused,
   });
   return (
-    <DialogForm refusal={refusal} action={text.billingSave} running={save} onClose={onClose}>
+    <DialogForm refusal={refusal} action={words.save} running={save} onClose={onClose}>
       <Text size="sm">{text.billingAbout}</Text>
       <TextInput
         label={text.billingName}

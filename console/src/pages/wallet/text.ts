@@ -203,6 +203,5 @@ export const useText = texts({
     billingName: ['Name or company', '姓名或公司'],
     billingAddress: ['Address', '地址'],
     billingTaxId: ['Tax ID', '税号'],
-    billingSave: ['Save', '保存'],
   },
 });
