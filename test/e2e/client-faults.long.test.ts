@@ -504,112 +504,83 @@ describe('a request that is wrong on the wire', () => {
     (body: string | Buffer, more: Readonly<Record<string, string>> = {}) =>
     (gateway: TestGateway) =>
       requestText('POST', CHAT_PATH, { ...callHeaders(gateway), ...more }, body);
-  const said = (text: string | Buffer): Pick<Wrong, 'request' | 'status' | 'keeps'> => ({
-    request: post(text),
-    status: 400,
-    keeps: true,
+  const wrong = (name: string, request: Wrong['request'], status: number, more: Partial<Wrong> = {}): Wrong => ({
+    name,
+    request,
+    status,
+    ...more,
   });
+  const unread = (name: string, text: string | Buffer, more: Partial<Wrong> = {}): Wrong =>
+    wrong(name, post(text), 400, { keeps: true, ...more });
   const nested = `${'['.repeat(64)}${']'.repeat(64)}`;
 
   const WRONGS: readonly Wrong[] = [
-    {
-      name: 'T-CL-08: a header of 17 KB',
-      request: (gateway) =>
-        requestText('POST', CHAT_PATH, { ...callHeaders(gateway), 'x-a': 'a'.repeat(17 << 10) }, '{}'),
-      status: 431,
-    },
-    {
-      name: 'T-CL-08: 101 headers',
-      request: (gateway) => {
+    wrong(
+      'T-CL-08: a header of 17 KB',
+      (gateway) => requestText('POST', CHAT_PATH, { ...callHeaders(gateway), 'x-a': 'a'.repeat(17 << 10) }, '{}'),
+      431,
+    ),
+    wrong(
+      'T-CL-08: 101 headers',
+      (gateway) => {
         const many = Object.fromEntries(Array.from({ length: 98 }, (_, i) => [`x-${i}`, '1']));
         return requestText('POST', CHAT_PATH, { ...callHeaders(gateway), ...many }, '{}');
       },
-      status: 431,
-    },
-    {
-      name: 'T-CL-08: an address of 9 KB',
-      request: (gateway) => requestText('POST', `${CHAT_PATH}?${'a'.repeat(9 << 10)}`, callHeaders(gateway), '{}'),
-      status: 414,
-    },
-    { name: 'T-CL-08: a body one byte too long', request: post(large(LIMIT + 1)), status: 413 },
-    {
-      name: 'T-CL-08: a chunked body one byte too long',
-      request: post(chunks(large(LIMIT + 1)), { 'transfer-encoding': 'chunked' }),
-      status: 413,
-    },
-    { name: 'T-CL-08: neither a length nor chunks', request: post(''), status: 411 },
-    {
-      name: 'T-CL-08: a length and chunks',
-      request: post(chunks('{}'), { 'transfer-encoding': 'chunked', 'content-length': '2' }),
-      status: 400,
-    },
-    { name: 'T-CL-08: a chunk that is none', request: post('zz\r\n', { 'transfer-encoding': 'chunked' }), status: 400 },
-    {
-      name: 'T-CL-08: two keys',
-      request: (gateway) =>
-        Buffer.from(callText(gateway).toString().replace('\r\n', '\r\nauthorization: Bearer sk-other\r\n')),
-      status: 400,
-      param: 'authorization',
-    },
+      431,
+    ),
+    wrong(
+      'T-CL-08: an address of 9 KB',
+      (gateway) => requestText('POST', `${CHAT_PATH}?${'a'.repeat(9 << 10)}`, callHeaders(gateway), '{}'),
+      414,
+    ),
+    wrong('T-CL-08: a body one byte too long', post(large(LIMIT + 1)), 413),
+    wrong(
+      'T-CL-08: a chunked body one byte too long',
+      post(chunks(large(LIMIT + 1)), { 'transfer-encoding': 'chunked' }),
+      413,
+    ),
+    wrong('T-CL-08: neither a length nor chunks', post(''), 411),
+    wrong(
+      'T-CL-08: a length and chunks',
+      post(chunks('{}'), { 'transfer-encoding': 'chunked', 'content-length': '2' }),
+      400,
+    ),
+    wrong('T-CL-08: a chunk that is none', post('zz\r\n', { 'transfer-encoding': 'chunked' }), 400),
+    wrong(
+      'T-CL-08: two keys',
+      (gateway) => Buffer.from(callText(gateway).toString().replace('\r\n', '\r\nauthorization: Bearer sk-other\r\n')),
+      400,
+      { param: 'authorization' },
+    ),
 
-    { name: 'T-CL-10: not JSON', ...said('{"model":') },
-    { name: 'T-CL-10: not JSON at all', ...said('model=test-model') },
-    { name: 'T-CL-10: something behind the JSON', ...said(`${JSON.stringify(chatRequest())}{}`) },
-    { name: 'T-CL-10: an array', ...said('[{"model":"test-model"}]') },
-    { name: 'T-CL-10: a string', ...said('"test-model"') },
-    { name: 'T-CL-10: null', ...said('null') },
-    { name: 'T-CL-10: nested too deep', ...said(`{"model":"test-model","messages":${nested}}`) },
-    { name: 'T-CL-10: a member twice', ...said('{"model":"test-model","model":"free-model","messages":[{}]}') },
-    {
-      name: 'T-CL-10: a name that reaches prototypes',
-      ...said('{"__proto__":{},"model":"test-model","messages":[{}]}'),
-    },
-    { name: 'T-CL-10: a byte order mark', ...said(`\uFEFF${JSON.stringify(chatRequest())}`) },
-    { name: 'T-CL-10: UTF-16', ...said(Buffer.from(JSON.stringify(chatRequest()), 'utf16le')) },
-    { name: 'T-CL-10: broken UTF-8', ...said(Buffer.from('7b226d6f64656c223a22ff227d', 'hex')) },
-    {
-      name: 'T-CL-10: an empty body in chunks',
-      request: post('0\r\n\r\n', { 'transfer-encoding': 'chunked' }),
-      status: 400,
+    unread('T-CL-10: not JSON', '{"model":'),
+    unread('T-CL-10: not JSON at all', 'model=test-model'),
+    unread('T-CL-10: something behind the JSON', `${JSON.stringify(chatRequest())}{}`),
+    unread('T-CL-10: an array', '[{"model":"test-model"}]'),
+    unread('T-CL-10: a string', '"test-model"'),
+    unread('T-CL-10: null', 'null'),
+    unread('T-CL-10: nested too deep', `{"model":"test-model","messages":${nested}}`),
+    unread('T-CL-10: a member twice', '{"model":"test-model","model":"free-model","messages":[{}]}'),
+    unread('T-CL-10: a name that reaches prototypes', '{"__proto__":{},"model":"test-model","messages":[{}]}'),
+    unread('T-CL-10: a byte order mark', `\uFEFF${JSON.stringify(chatRequest())}`),
+    unread('T-CL-10: UTF-16', Buffer.from(JSON.stringify(chatRequest()), 'utf16le')),
+    unread('T-CL-10: broken UTF-8', Buffer.from('7b226d6f64656c223a22ff227d', 'hex')),
+    wrong('T-CL-10: an empty body in chunks', post('0\r\n\r\n', { 'transfer-encoding': 'chunked' }), 400, {
       keeps: true,
-    },
-    {
-      name: 'T-CL-10: latin1',
-      request: post('{}', { 'content-type': 'application/json; charset=latin1' }),
-      status: 415,
+    }),
+    wrong('T-CL-10: latin1', post('{}', { 'content-type': 'application/json; charset=latin1' }), 415, {
       param: 'content-type',
-    },
-    {
-      name: 'T-CL-10: text',
-      request: post('{}', { 'content-type': 'text/plain' }),
-      status: 415,
-      param: 'content-type',
-    },
-    {
-      name: 'T-CL-10: a form',
-      request: post('a=b', { 'content-type': 'multipart/form-data' }),
-      status: 415,
-      param: 'content-type',
-    },
-    {
-      name: 'T-CL-10: compressed',
-      request: post('{}', { 'content-encoding': 'compress' }),
-      status: 415,
-      param: 'content-encoding',
-    },
-    { name: 'T-CL-10: no model', ...said('{"messages":[{"role":"user","content":"a"}]}'), param: 'model' },
-    { name: 'T-CL-10: no messages', ...said('{"model":"test-model"}'), param: 'messages' },
-    { name: 'T-CL-10: not one message', ...said('{"model":"test-model","messages":[]}'), param: 'messages' },
-    {
-      name: 'T-CL-10: too hot',
-      ...said('{"model":"test-model","messages":[{}],"temperature":2.1}'),
-      param: 'temperature',
-    },
-    {
-      name: 'T-CL-10: a stream that is a word',
-      ...said('{"model":"test-model","messages":[{}],"stream":"yes"}'),
+    }),
+    wrong('T-CL-10: text', post('{}', { 'content-type': 'text/plain' }), 415, { param: 'content-type' }),
+    wrong('T-CL-10: a form', post('a=b', { 'content-type': 'multipart/form-data' }), 415, { param: 'content-type' }),
+    wrong('T-CL-10: compressed', post('{}', { 'content-encoding': 'compress' }), 415, { param: 'content-encoding' }),
+    unread('T-CL-10: no model', '{"messages":[{"role":"user","content":"a"}]}', { param: 'model' }),
+    unread('T-CL-10: no messages', '{"model":"test-model"}', { param: 'messages' }),
+    unread('T-CL-10: not one message', '{"model":"test-model","messages":[]}', { param: 'messages' }),
+    unread('T-CL-10: too hot', '{"model":"test-model","messages":[{}],"temperature":2.1}', { param: 'temperature' }),
+    unread('T-CL-10: a stream that is a word', '{"model":"test-model","messages":[{}],"stream":"yes"}', {
       param: 'stream',
-    },
+    }),
   ];
 
   for (const { name, request, status, param, keeps } of WRONGS) {

@@ -177,6 +177,11 @@ interface Case {
   readonly closes?: boolean;
 }
 
+/** A case, in one row. */
+function refusal(name: string, bytes: Case['bytes'], status: number, more: Partial<Case> = {}): Case {
+  return { name, bytes, status, ...more };
+}
+
 /** Every case is refused as it says, and no vendor and no handler ever hears of it. */
 function refuses(cases: readonly Case[]): void {
   for (const { name, bytes, status, code, param, allow, says, closes } of cases) {
@@ -209,16 +214,12 @@ describe('T-FRM-02 the host of a request', () => {
     () =>
       request('GET /v1/models HTTP/1.1', [...lines, `authorization: Bearer ${stand.gateway.key}`]);
   refuses([
-    { name: 'comes twice', bytes: host('host: a', 'host: a'), status: 400, code: 'duplicate_header', closes: true },
-    { name: 'comes twice and differs', bytes: host('host: a', 'Host: b'), status: 400, param: 'host', closes: true },
-    { name: 'is missing', bytes: host(), status: 400, code: 'invalid_host', closes: true },
-    ...['', 'a@b', 'a/b?x', 'a b', 'a,b', 'a\\b', 'http://a', 'a#b', '{a}', 'a%00'].map((name) => ({
-      name: `is ${JSON.stringify(name)}`,
-      bytes: host(`host: ${name}`),
-      status: 400,
-      code: 'invalid_host',
-      closes: true,
-    })),
+    refusal('comes twice', host('host: a', 'host: a'), 400, { code: 'duplicate_header', closes: true }),
+    refusal('comes twice and differs', host('host: a', 'Host: b'), 400, { param: 'host', closes: true }),
+    refusal('is missing', host(), 400, { code: 'invalid_host', closes: true }),
+    ...['', 'a@b', 'a/b?x', 'a b', 'a,b', 'a\\b', 'http://a', 'a#b', '{a}', 'a%00'].map((name) =>
+      refusal(`is ${JSON.stringify(name)}`, host(`host: ${name}`), 400, { code: 'invalid_host', closes: true }),
+    ),
   ]);
   for (const name of ['localhost', 'gateway.example.com:8443', '127.0.0.1', '[::1]:80']) {
     it(`may be ${name}`, async () => {
@@ -230,27 +231,17 @@ describe('T-FRM-02 the host of a request', () => {
 
 describe('T-FRM-03 the version of HTTP', () => {
   refuses([
-    {
-      name: 'is 0.9',
-      bytes: () => 'GET /v1/models\r\n\r\n',
-      status: 505,
-      code: 'http_version_not_supported',
-      closes: true,
-    },
-    {
-      name: 'is 1.0 with chunks',
-      bytes: () =>
-        request(`POST ${PATH} HTTP/1.0`, authorized(JSON_TYPE, 'transfer-encoding: chunked'), inChunks(body())),
-      status: 505,
-      closes: true,
-    },
-    ...['HTTP/1.2', 'HTTP/3.0', 'HTTP/11', 'http/1.1', 'HTTP/1.1 x'].map((version) => ({
-      name: `is ${version}`,
-      bytes: () => request(`GET /v1/models ${version}`, authorized()),
-      status: 400,
-      closes: true,
-    })),
-    { name: 'is the preface of HTTP/2', bytes: () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', status: 400, closes: true },
+    refusal('is 0.9', () => 'GET /v1/models\r\n\r\n', 505, { code: 'http_version_not_supported', closes: true }),
+    refusal(
+      'is 1.0 with chunks',
+      () => request(`POST ${PATH} HTTP/1.0`, authorized(JSON_TYPE, 'transfer-encoding: chunked'), inChunks(body())),
+      505,
+      { closes: true },
+    ),
+    ...['HTTP/1.2', 'HTTP/3.0', 'HTTP/11', 'http/1.1', 'HTTP/1.1 x'].map((version) =>
+      refusal(`is ${version}`, () => request(`GET /v1/models ${version}`, authorized()), 400, { closes: true }),
+    ),
+    refusal('is the preface of HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, { closes: true }),
   ]);
   it('may be 1.0, also without a host', async () => {
     const text = request('GET /v1/models HTTP/1.0', [`authorization: Bearer ${stand.gateway.key}`]);
@@ -281,50 +272,35 @@ describe('T-FRM-04 the framing of a body', () => {
     '',
   ];
   refuses([
-    ...CODINGS.map((coding) => ({
-      name: `is Transfer-Encoding ${JSON.stringify(coding)}`,
-      bytes: chunked(`transfer-encoding: ${coding}`),
-      status: 400,
-      closes: true,
-    })),
-    {
-      name: 'is Transfer-Encoding twice',
-      bytes: chunked('transfer-encoding: chunked', 'Transfer-Encoding: chunked'),
-      status: 400,
-      closes: true,
-    },
-    {
-      name: 'is Transfer-Encoding and Content-Length',
-      bytes: chunked('transfer-encoding: chunked', 'content-length: 5'),
-      status: 400,
-      closes: true,
-    },
-    {
-      name: 'is Content-Length and Transfer-Encoding',
-      bytes: chunked('content-length: 5', 'transfer-encoding: chunked'),
-      status: 400,
-      closes: true,
-    },
-    ...['010', '+2', '0x2', '-2', '2, 2', '2 2', '2.0', '2e0', '', '99999999999999999999', 'two', '00'].map(
-      (length) => ({
-        name: `is Content-Length ${JSON.stringify(length)}`,
-        bytes: () => callWith(`content-length: ${length}`),
-        status: 400,
+    ...CODINGS.map((coding) =>
+      refusal(`is Transfer-Encoding ${JSON.stringify(coding)}`, chunked(`transfer-encoding: ${coding}`), 400, {
         closes: true,
       }),
     ),
-    {
-      name: 'is two equal Content-Lengths',
-      bytes: () => callWith(lengthOf(body()), lengthOf(body())),
-      status: 400,
+    refusal('is Transfer-Encoding twice', chunked('transfer-encoding: chunked', 'Transfer-Encoding: chunked'), 400, {
       closes: true,
-    },
-    {
-      name: 'is two different Content-Lengths',
-      bytes: () => callWith(lengthOf(body()), 'content-length: 0'),
-      status: 400,
+    }),
+    refusal(
+      'is Transfer-Encoding and Content-Length',
+      chunked('transfer-encoding: chunked', 'content-length: 5'),
+      400,
+      { closes: true },
+    ),
+    refusal(
+      'is Content-Length and Transfer-Encoding',
+      chunked('content-length: 5', 'transfer-encoding: chunked'),
+      400,
+      { closes: true },
+    ),
+    ...['010', '+2', '0x2', '-2', '2, 2', '2 2', '2.0', '2e0', '', '99999999999999999999', 'two', '00'].map((length) =>
+      refusal(`is Content-Length ${JSON.stringify(length)}`, () => callWith(`content-length: ${length}`), 400, {
+        closes: true,
+      }),
+    ),
+    refusal('is two equal Content-Lengths', () => callWith(lengthOf(body()), lengthOf(body())), 400, { closes: true }),
+    refusal('is two different Content-Lengths', () => callWith(lengthOf(body()), 'content-length: 0'), 400, {
       closes: true,
-    },
+    }),
   ]);
   for (const coding of ['chunked', 'Chunked', 'CHUNKED', '  chunked ']) {
     it(`may be Transfer-Encoding ${JSON.stringify(coding)}`, async () => {
@@ -337,14 +313,14 @@ describe('T-FRM-04 the framing of a body', () => {
 describe('T-FRM-05 a header that must come once', () => {
   refuses(
     ['authorization', 'content-type', 'x-api-key', 'x-goog-api-key', 'cookie', 'expect'].flatMap((name) =>
-      ['a', 'b'].map((second) => ({
-        name: `${name} comes twice and ${second === 'a' ? 'is the same' : 'differs'}`,
-        bytes: () => request('GET /v1/models HTTP/1.1', ['host: a', `${name}: a`, `${name.toUpperCase()}: ${second}`]),
-        status: 400,
-        code: 'duplicate_header',
-        param: name,
-        closes: true,
-      })),
+      ['a', 'b'].map((second) =>
+        refusal(
+          `${name} comes twice and ${second === 'a' ? 'is the same' : 'differs'}`,
+          () => request('GET /v1/models HTTP/1.1', ['host: a', `${name}: a`, `${name.toUpperCase()}: ${second}`]),
+          400,
+          { code: 'duplicate_header', param: name, closes: true },
+        ),
+      ),
     ),
   );
 });
@@ -354,35 +330,25 @@ describe('T-FRM-06 a method', () => {
   const withMethod = (method: string, path: string) => () => request(`${method} ${path} HTTP/1.1`, authorized());
   refuses([
     // The parser does not know the last ones, so their path is not known, either.
-    ...[...['TRACE', 'PATCH', 'PROPFIND', 'PURGE'], ...['FOO', 'post', 'Get', 'GETT']].map((method, i) => ({
-      name: `${method} is served nowhere`,
-      bytes: withMethod(method, '/v1/models'),
-      status: 405,
-      code: 'method_not_allowed',
-      allow: i < 4 ? 'GET, HEAD, OPTIONS' : ALL,
-      closes: true,
-    })),
-    { name: 'PATCH of nothing', bytes: withMethod('PATCH', '/v1/nosuch'), status: 404, closes: true },
-    { name: 'CONNECT opens no tunnel', bytes: withMethod('CONNECT', 'a:443'), status: 405, allow: ALL, closes: true },
-    ...['GET', 'PUT', 'DELETE'].map((method) => ({
-      name: `${method} makes no call`,
-      bytes: withMethod(method, PATH),
-      status: 405,
-      allow: 'POST, OPTIONS',
-    })),
-    ...['PUT', 'POST', 'DELETE'].map((method) => ({
-      name: `${method} lists no models`,
-      bytes: withMethod(method, '/v1/models'),
-      status: 405,
-      allow: 'GET, HEAD, OPTIONS',
-    })),
-    {
-      name: 'DELETE has no handler here',
-      bytes: withMethod('DELETE', '/v1/probe'),
-      status: 405,
+    ...[...['TRACE', 'PATCH', 'PROPFIND', 'PURGE'], ...['FOO', 'post', 'Get', 'GETT']].map((method, i) =>
+      refusal(`${method} is served nowhere`, withMethod(method, '/v1/models'), 405, {
+        code: 'method_not_allowed',
+        allow: i < 4 ? 'GET, HEAD, OPTIONS' : ALL,
+        closes: true,
+      }),
+    ),
+    refusal('PATCH of nothing', withMethod('PATCH', '/v1/nosuch'), 404, { closes: true }),
+    refusal('CONNECT opens no tunnel', withMethod('CONNECT', 'a:443'), 405, { allow: ALL, closes: true }),
+    ...['GET', 'PUT', 'DELETE'].map((method) =>
+      refusal(`${method} makes no call`, withMethod(method, PATH), 405, { allow: 'POST, OPTIONS' }),
+    ),
+    ...['PUT', 'POST', 'DELETE'].map((method) =>
+      refusal(`${method} lists no models`, withMethod(method, '/v1/models'), 405, { allow: 'GET, HEAD, OPTIONS' }),
+    ),
+    refusal('DELETE has no handler here', withMethod('DELETE', '/v1/probe'), 405, {
       allow: 'GET, HEAD, POST, OPTIONS',
-    },
-    { name: 'OPTIONS of nothing', bytes: withMethod('OPTIONS', '/v1/nosuch'), status: 404 },
+    }),
+    refusal('OPTIONS of nothing', withMethod('OPTIONS', '/v1/nosuch'), 404),
   ]);
 
   it('OPTIONS names the methods of a path, and of the whole gateway', async () => {
@@ -420,14 +386,8 @@ describe('T-FRM-06 an upgrade', () => {
       upgrade('h2c', '/v1/models'),
       upgrade('h2c', '/v1/files/a'),
       upgrade('TLS/1.0', '/v1/probe'),
-    ].map((bytes, i) => ({
-      name: `is not served (${i})`,
-      bytes,
-      status: 426,
-      code: 'upgrade_not_served',
-      closes: true,
-    })),
-    { name: 'goes nowhere', bytes: upgrade('websocket', '/v2'), status: 404, closes: true },
+    ].map((bytes, i) => refusal(`is not served (${i})`, bytes, 426, { code: 'upgrade_not_served', closes: true })),
+    refusal('goes nowhere', upgrade('websocket', '/v2'), 404, { closes: true }),
   ]);
   it('of a path that takes calls is refused with the status by which coding clients fall back at once', async () => {
     const bytes = upgrade('websocket', '/v1/responses')();
@@ -522,7 +482,7 @@ describe('T-FRM-07 the target of a request', () => {
       '/v1/mod\xe8les',
       '*',
       'v1/models',
-    ].map((target) => ({ name: `is ${target}`, bytes: () => get(target), status: 400, closes: true })),
+    ].map((target) => refusal(`is ${target}`, () => get(target), 400, { closes: true })),
     ...[
       '/v1/models/',
       '/v1/models;x',
@@ -538,11 +498,7 @@ describe('T-FRM-07 the target of a request', () => {
       '/v1/filesx',
       '/',
       '/v1',
-    ].map((target) => ({
-      name: `is ${target}`,
-      bytes: () => get(target),
-      status: target.includes('//') ? 400 : 404,
-    })),
+    ].map((target) => refusal(`is ${target}`, () => get(target), target.includes('//') ? 400 : 404)),
   ]);
 
   it('is the address of a call, or no call is made', async () => {
@@ -566,13 +522,12 @@ describe('T-FRM-07 the target of a request', () => {
       ['/models', '/v1/models'],
       ['/models/test-model', '/v1/models/test-model'],
       ['/files/a', '/v1/files/a'],
-    ].map(([wrong, right]) => ({
-      name: `is ${wrong}, and the answer names ${right}`,
-      bytes: () => get(wrong!),
-      status: 404,
-      code: 'not_found',
-      says: new RegExp(`Did you mean ${right}\\?$`),
-    })),
+    ].map(([wrong, right]) =>
+      refusal(`is ${wrong}, and the answer names ${right}`, () => get(wrong!), 404, {
+        code: 'not_found',
+        says: new RegExp(`Did you mean ${right}\\?$`),
+      }),
+    ),
   );
 });
 
@@ -586,28 +541,25 @@ it('T-FRM-07 the target of a request to a proxy is served, and a query goes with
 describe('T-FRM-08 a body where none belongs', () => {
   refuses(
     ['GET', 'DELETE', 'OPTIONS'].flatMap((method) => [
-      {
-        name: `${method} with a length`,
-        bytes: () => request(`${method} /v1/models HTTP/1.1`, authorized(JSON_TYPE, 'content-length: 2'), '{}'),
-        status: 400,
-        code: 'unexpected_body',
-        closes: true,
-      },
-      {
-        name: `${method} in chunks`,
-        bytes: () =>
+      refusal(
+        `${method} with a length`,
+        () => request(`${method} /v1/models HTTP/1.1`, authorized(JSON_TYPE, 'content-length: 2'), '{}'),
+        400,
+        { code: 'unexpected_body', closes: true },
+      ),
+      refusal(
+        `${method} in chunks`,
+        () =>
           request(`${method} /v1/models HTTP/1.1`, authorized(JSON_TYPE, 'transfer-encoding: chunked'), inChunks('{}')),
-        status: 400,
-        code: 'unexpected_body',
-        closes: true,
-      },
-      {
-        name: `${method} in no chunks at all`,
-        bytes: () => request(`${method} /v1/models HTTP/1.1`, authorized('transfer-encoding: chunked'), '0\r\n\r\n'),
-        status: 400,
-        code: 'unexpected_body',
-        closes: true,
-      },
+        400,
+        { code: 'unexpected_body', closes: true },
+      ),
+      refusal(
+        `${method} in no chunks at all`,
+        () => request(`${method} /v1/models HTTP/1.1`, authorized('transfer-encoding: chunked'), '0\r\n\r\n'),
+        400,
+        { code: 'unexpected_body', closes: true },
+      ),
     ]),
   );
   it('HEAD with a length: 400', async () => {
@@ -624,13 +576,12 @@ describe('T-FRM-08 a body where none belongs', () => {
 
 describe('T-FRM-09 an expectation', () => {
   refuses(
-    ['other', '200-ok', '100-continue, other', '100-continued', 'x 100-continue', ''].map((expectation) => ({
-      name: `of ${JSON.stringify(expectation)}`,
-      bytes: () => callWith(`expect: ${expectation}`),
-      status: 417,
-      param: 'expect',
-      closes: true,
-    })),
+    ['other', '200-ok', '100-continue, other', '100-continued', 'x 100-continue', ''].map((expectation) =>
+      refusal(`of ${JSON.stringify(expectation)}`, () => callWith(`expect: ${expectation}`), 417, {
+        param: 'expect',
+        closes: true,
+      }),
+    ),
   );
 
   /** The head of a call that waits for a go-ahead. */
@@ -733,23 +684,17 @@ describe('T-FRM-12 names of headers', () => {
 describe('T-FRM-13 T-CL-08 a head that is too large', () => {
   const filler = (count: number) => Array.from({ length: count }, (_, i) => `x-${i}: 1`);
   refuses([
-    { name: '101 headers', bytes: () => get('/v1/models', ...filler(99)), status: 431, closes: true },
-    { name: '1,500 headers', bytes: () => get('/v1/models', ...filler(1_500)), status: 431, closes: true },
-    {
-      name: '16 KiB of headers and a bit',
-      bytes: () => get('/v1/models', `x-a: ${'a'.repeat(16 << 10)}`),
-      status: 431,
+    refusal('101 headers', () => get('/v1/models', ...filler(99)), 431, { closes: true }),
+    refusal('1,500 headers', () => get('/v1/models', ...filler(1_500)), 431, { closes: true }),
+    refusal('16 KiB of headers and a bit', () => get('/v1/models', `x-a: ${'a'.repeat(16 << 10)}`), 431, {
       code: 'headers_too_large',
       closes: true,
-    },
-    {
-      name: 'a megabyte of headers',
-      bytes: () => get('/v1/models', `x-a: ${'a'.repeat(1 << 20)}`),
-      status: 431,
+    }),
+    refusal('a megabyte of headers', () => get('/v1/models', `x-a: ${'a'.repeat(1 << 20)}`), 431, {
       code: 'headers_too_large',
       closes: true,
-    },
-    { name: 'an address beyond 8 KiB', bytes: () => get(`/v1/models?${'a'.repeat(8_192)}`), status: 414, closes: true },
+    }),
+    refusal('an address beyond 8 KiB', () => get(`/v1/models?${'a'.repeat(8_192)}`), 414, { closes: true }),
   ]);
   it('100 headers and an address of 8 KiB are not', async () => {
     const path = `/v1/models?${'a'.repeat(8_192 - '/v1/models?'.length)}`;
@@ -764,58 +709,54 @@ describe('T-CL-08 a body', () => {
     return body({ user: 'a'.repeat(size - empty.length) });
   };
   refuses([
-    {
-      name: 'one byte too long, by its length',
-      bytes: () => {
+    refusal(
+      'one byte too long, by its length',
+      () => {
         const text = exactly(LIMIT + 1);
         return request(`POST ${PATH} HTTP/1.1`, authorized(JSON_TYPE, lengthOf(text)), text);
       },
-      status: 413,
-      code: 'request_too_large',
-      says: /8192/,
-      closes: true,
-    },
-    {
-      name: 'one byte too long, in chunks',
-      bytes: () =>
+      413,
+      { code: 'request_too_large', says: /8192/, closes: true },
+    ),
+    refusal(
+      'one byte too long, in chunks',
+      () =>
         request(
           `POST ${PATH} HTTP/1.1`,
           authorized(JSON_TYPE, 'transfer-encoding: chunked'),
           inChunks(exactly(LIMIT + 1)),
         ),
-      status: 413,
-      closes: true,
-    },
-    {
-      name: 'far too long, and never sent',
-      bytes: () => request(`POST ${PATH} HTTP/1.1`, authorized(JSON_TYPE, 'content-length: 999999999999999')),
-      status: 413,
-    },
-    {
-      name: 'missing',
-      bytes: () => request(`POST ${PATH} HTTP/1.1`, authorized(JSON_TYPE)),
-      status: 411,
+      413,
+      { closes: true },
+    ),
+    refusal(
+      'far too long, and never sent',
+      () => request(`POST ${PATH} HTTP/1.1`, authorized(JSON_TYPE, 'content-length: 999999999999999')),
+      413,
+    ),
+    refusal('missing', () => request(`POST ${PATH} HTTP/1.1`, authorized(JSON_TYPE)), 411, {
       code: 'length_required',
       closes: true,
-    },
+    }),
     ...[
       'text/plain',
       'application/json; charset=latin1',
       'application/jsonx',
       'multipart/form-data; boundary=a',
       '',
-    ].map((type) => ({
-      name: `of the type ${JSON.stringify(type)}`,
-      bytes: () => request(`POST ${PATH} HTTP/1.1`, authorized(`content-type: ${type}`, lengthOf(body())), body()),
-      status: 415,
-      param: 'content-type',
-    })),
-    ...['compress', 'gzip, br', 'gzip, identity', 'x'].map((coding) => ({
-      name: `in the coding ${coding}`,
-      bytes: () => callWith(`content-encoding: ${coding}`),
-      status: 415,
-      param: 'content-encoding',
-    })),
+    ].map((type) =>
+      refusal(
+        `of the type ${JSON.stringify(type)}`,
+        () => request(`POST ${PATH} HTTP/1.1`, authorized(`content-type: ${type}`, lengthOf(body())), body()),
+        415,
+        { param: 'content-type' },
+      ),
+    ),
+    ...['compress', 'gzip, br', 'gzip, identity', 'x'].map((coding) =>
+      refusal(`in the coding ${coding}`, () => callWith(`content-encoding: ${coding}`), 415, {
+        param: 'content-encoding',
+      }),
+    ),
   ]);
 
   it('of exactly the limit is taken', async () => {
@@ -860,13 +801,11 @@ describe('T-CL-08 a body', () => {
 });
 
 describe('T-CL-10 T-JSON a body that is no JSON object', () => {
-  const said = (name: string, bytes: string | Buffer, says: RegExp): Case => ({
-    name,
-    bytes: () => request(`POST ${PATH} HTTP/1.1`, authorized(JSON_TYPE, lengthOf(bytes)), bytes),
-    status: 400,
-    code: 'invalid_json',
-    says,
-  });
+  const said = (name: string, bytes: string | Buffer, says: RegExp): Case =>
+    refusal(name, () => request(`POST ${PATH} HTTP/1.1`, authorized(JSON_TYPE, lengthOf(bytes)), bytes), 400, {
+      code: 'invalid_json',
+      says,
+    });
   const deep = (levels: number): string => `{"messages":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   refuses([
     said('ends early', '{"model":', /ends at byte 9, expected a value/),
