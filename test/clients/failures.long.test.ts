@@ -5,8 +5,10 @@ import Anthropic from '@anthropic-ai/sdk';
 import OldAnthropic from 'anthropic-sdk-0';
 import OpenAI from 'openai';
 import { VENDOR_KEY } from '../kit/gateway.ts';
+import { heldByCalls } from '../kit/money.ts';
 import { breaksOff, failsWith, SCENARIOS, type SpeechName, says } from '../kit/scenarios.ts';
 import { fin, hold, rst } from '../kit/script.ts';
+import { usageRecords } from '../kit/usage-records.ts';
 import { QUESTION } from './matrix.ts';
 import { KIND_NAMES, openStand, type Stand } from './stand.ts';
 
@@ -14,6 +16,7 @@ import { KIND_NAMES, openStand, type Stand } from './stand.ts';
 interface Thrown extends Error {
   readonly status?: number;
   readonly type?: string | null;
+  readonly code?: string | null;
   readonly headers?: Headers;
 }
 type ErrorClass = abstract new (...args: never[]) => Error;
@@ -159,22 +162,29 @@ const ASKERS: readonly Asker[] = [
   anthropic('@anthropic-ai/sdk 0', (options) => new OldAnthropic(options) as unknown as Anthropic, OldAnthropic),
 ];
 
-/** What a vendor's refusal becomes. */
+/** What a vendor's refusal becomes. `retry`: the header `x-should-retry`; only the operator can mend a key that the vendor does not accept. */
 const REFUSALS = [
   { status: 400, thrown: 'BadRequestError', as: 400, tells: true },
-  { status: 429, thrown: 'RateLimitError', as: 429, tells: true },
-  { status: 500, thrown: 'InternalServerError', as: 502, tells: false },
+  { status: 401, thrown: 'InternalServerError', as: 502, tells: false, retry: 'false' },
+  { status: 429, thrown: 'RateLimitError', as: 429, tells: true, retry: null },
+  { status: 500, thrown: 'InternalServerError', as: 502, tells: false, retry: null },
 ] as const;
 
 /** Each call has a channel of its own; so many calls does each asker make to each kind. */
-const CALLS = 15;
+const CALLS = 18;
+const PRICE = { input: 1, output: 2 };
 
 describe('the official clients when something goes wrong', () => {
   let stand: Stand;
   before(async () => {
-    stand = await openStand(ASKERS.length * CALLS);
+    stand = await openStand(ASKERS.length * CALLS, { price: PRICE });
   });
   after(() => stand?.stop());
+  /** How the calls of a model ended, and what was charged for each. */
+  const inBooks = (model: string) =>
+    usageRecords(stand.gateway.storeFile)
+      .filter((record) => record.model === model)
+      .map(({ outcome, charged }) => [outcome, charged]);
 
   for (const asker of ASKERS) {
     // The old one differs in how it knows its errors, not in how it reads and leaves.
@@ -182,9 +192,9 @@ describe('the official clients when something goes wrong', () => {
     const open = (more: { key?: string; maxRetries?: number; fetch?: typeof fetch } = {}) =>
       asker.open({ root: stand.root, key: stand.key, maxRetries: 0, ...more });
     const ask = {
-      whole: (model: string) => open().whole(model),
-      stream: (model: string) => joined(open().pieces(model)),
-      helper: (model: string) => open().helped(model),
+      whole: (model: string, more = {}) => open(more).whole(model),
+      stream: (model: string, more = {}) => joined(open(more).pieces(model)),
+      helper: (model: string, more = {}) => open(more).helped(model),
     };
 
     describe(asker.name, () => {
@@ -207,13 +217,19 @@ describe('the official clients when something goes wrong', () => {
       });
 
       for (const kind of KIND_NAMES) {
-        for (const { status, thrown, as, tells } of REFUSALS) {
+        for (const { status, thrown, as, tells, ...has } of REFUSALS) {
           for (const [way, run] of Object.entries(ask)) {
             if (way === 'helper' && status !== 400) continue;
             it(`${way}: throws its ${thrown} when a vendor that speaks ${kind} answers ${status}`, async () => {
               stand.vendor.forget();
-              stand.vendor.next(failsWith(status, 'The vendor minds the bias.', { 'retry-after': '1' }));
-              const error = await thrownBy(run(stand.fresh(kind)));
+              const when = { 'retry-after': '1', 'retry-after-ms': '20' };
+              stand.vendor.next(failsWith(status, 'The vendor minds the bias.', when));
+              const model = stand.fresh(kind);
+              const seen = stand.vendor.requests.length;
+              const counted = counter();
+              // Left to itself, the client asks again after the others.
+              const maxRetries = status < 429 ? 2 : 0;
+              const error = await thrownBy(run(model, { maxRetries, fetch: counted.fetch }));
               assert.equal(error.constructor, asker.errors[thrown], String(error));
               assert.equal(error.status, as);
               const told = asker.wire(error);
@@ -221,9 +237,16 @@ describe('the official clients when something goes wrong', () => {
               // Of its limits a vendor talks to whoever pays it; only the client's own style passes as it is.
               const isTold = tells && (isOwn || status !== 429);
               assert.equal(String(told.message).includes('The vendor minds the bias.'), isTold, String(told.message));
-              if (!isOwn) assert.equal(told.type, asker.types[status]);
-              if (status === 429) assert.equal(error.headers?.get('retry-after'), '1');
+              if (!isOwn) assert.equal(told.type, asker.types[status === 401 ? 500 : status]);
+              if (as === 502 && asker.errors === OpenAI) assert.equal(error.code, 'upstream_error');
+              if (status === 429)
+                for (const [name, value] of Object.entries(when)) assert.equal(error.headers?.get(name), value);
+              if ('retry' in has) assert.equal(error.headers?.get('x-should-retry'), has.retry);
               assert.match(error.headers?.get('x-request-id') ?? '', /^\w{26}$/);
+              assert.equal(counted.count(), 1, 'it asked again although that cannot help');
+              assert.equal(stand.vendor.requests.length, seen + 1);
+              assert.deepEqual(inBooks(model), [[status === 400 ? 'refused' : 'failed', 0n]]);
+              assert.deepEqual(await heldByCalls(stand.gateway), {});
             });
           }
         }
@@ -285,17 +308,26 @@ describe('the official clients when something goes wrong', () => {
           await stand.vendor.waitFor(() => stand.vendor.requests[seen]?.state === 'aborted');
         });
 
-        it(`asks again when a vendor that speaks ${kind} tells when to come back`, async () => {
-          stand.vendor.forget();
-          stand.vendor.next(
-            failsWith(429, 'Slow down.', { 'retry-after-ms': '5' }),
-            says(SCENARIOS.text, { key: VENDOR_KEY }),
-          );
-          const counted = counter();
-          const text = await open({ maxRetries: 1, fetch: counted.fetch }).whole(stand.fresh(kind));
-          assert.equal(text, SCENARIOS.text.text.join(''));
-          assert.equal(counted.count(), 2);
-        });
+        for (const [what, refusal] of [
+          ['tells when to come back', failsWith(429, 'Slow down.', { 'retry-after-ms': '5' })],
+          ['fails', failsWith(500, 'Broken.')],
+        ] as const) {
+          it(`asks again when a vendor that speaks ${kind} ${what}, and is charged once`, async () => {
+            stand.vendor.forget();
+            stand.vendor.next(refusal, says(SCENARIOS.text, { key: VENDOR_KEY }));
+            const model = stand.fresh(kind);
+            const counted = counter();
+            const text = await open({ maxRetries: 1, fetch: counted.fetch }).whole(model);
+            assert.equal(text, SCENARIOS.text.text.join(''));
+            assert.equal(counted.count(), 2);
+            const { input, output } = SCENARIOS.text.usage;
+            const cost = BigInt(input * PRICE.input + output * PRICE.output) * 500_000n;
+            assert.deepEqual(inBooks(model), [
+              ['failed', 0n],
+              ['served', cost],
+            ]);
+          });
+        }
       }
     });
   }

@@ -1,6 +1,6 @@
 /** The official client of the chat style, unchanged: everything it can do with a gateway, against the demo model and a vendor. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import OpenAI, { type ClientOptions } from 'openai';
 import type {
   ChatCompletion,
@@ -14,7 +14,7 @@ import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-ven
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, DONE } from '../kit/fixtures.ts';
 import { defaultConfig, startGateway, type TestGateway, type TestGatewayOptions } from '../kit/gateway.ts';
 import { heldByCalls, untilHeld } from '../kit/money.ts';
-import { errorAnswer, eventStream, hold, jsonAnswer, rst, type Script, silence } from '../kit/script.ts';
+import { errorAnswer, eventStream, hold, jsonAnswer, type Script, silence } from '../kit/script.ts';
 import { until } from '../kit/until.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
 
@@ -485,180 +485,60 @@ describe('the official client that leaves', () => {
   });
 });
 
-/** A refusal, and the class in which the client throws it. */
+/** What is refused, and how the error names it. */
 interface Refusal {
-  readonly name: string;
-  readonly thrown: { readonly name: string };
-  readonly status: number;
   readonly code: string;
-  readonly type: string;
   readonly param?: string;
-  /** What the vendor says, where it is asked. */
-  readonly vendor?: Script;
   /** Who asks; without it, whoever may. */
   readonly key?: (gateway: TestGateway) => Promise<string> | string;
   readonly request?: Partial<ChatCompletionCreateParamsNonStreaming>;
-  /** Headers of the answer. */
-  readonly headers?: Readonly<Record<string, string | null>>;
-  /** The client, left to itself, asks again. */
-  readonly retried?: true;
 }
 
-const NEVER_AGAIN = { 'x-should-retry': 'false' };
+/** The class and the type of an error, by its status. */
+const KINDS = {
+  400: [OpenAI.BadRequestError, 'invalid_request_error'],
+  401: [OpenAI.AuthenticationError, 'authentication_error'],
+  402: [OpenAI.APIError, 'gateway_api_error'],
+  403: [OpenAI.PermissionDeniedError, 'permission_error'],
+  404: [OpenAI.NotFoundError, 'invalid_request_error'],
+} as const;
 
-const REFUSALS: readonly Refusal[] = [
-  {
-    name: 'a key that does not exist',
-    thrown: OpenAI.AuthenticationError,
-    status: 401,
-    code: 'invalid_api_key',
-    type: 'authentication_error',
-    key: () => 'sk-nobody',
-  },
-  {
-    name: 'an account without money',
-    thrown: OpenAI.PermissionDeniedError,
-    status: 403,
-    code: 'QUOTA_USER_INSUFFICIENT',
-    type: 'permission_error',
-    key: (gateway) => gateway.customer(0),
-    headers: NEVER_AGAIN,
-  },
-  {
-    name: 'a key that has used up its allowance',
-    thrown: OpenAI.PermissionDeniedError,
-    status: 403,
-    code: 'QUOTA_TOKEN_INSUFFICIENT',
-    type: 'permission_error',
-    key: (gateway) => gateway.customer(1_000_000, 0),
-    headers: NEVER_AGAIN,
-  },
-  {
-    name: 'a key that is for another model',
-    thrown: OpenAI.PermissionDeniedError,
-    status: 403,
-    code: 'model_not_allowed',
-    type: 'permission_error',
-    param: 'model',
-    key: (gateway) => gateway.command('key create --name scoped --models demo'),
-    headers: NEVER_AGAIN,
-  },
-  {
-    name: 'a key that is for another address',
-    thrown: OpenAI.PermissionDeniedError,
-    status: 403,
-    code: 'ip_not_allowed',
-    type: 'permission_error',
-    key: (gateway) => gateway.command('key create --name elsewhere --ips 192.0.2.0/24'),
-    headers: NEVER_AGAIN,
-  },
-  {
-    name: 'a model that does not exist',
-    thrown: OpenAI.NotFoundError,
-    status: 404,
-    code: 'model_not_found',
-    type: 'invalid_request_error',
-    param: 'model',
-    request: { model: 'no-such-model' },
-  },
-  {
-    name: 'a model without a price',
-    thrown: OpenAI.APIError,
-    status: 402,
-    code: 'model_not_priced',
-    type: 'gateway_api_error',
-    param: 'model',
-    request: { model: 'unpriced' },
-  },
-  {
-    name: 'a field that is out of its range',
-    thrown: OpenAI.BadRequestError,
-    status: 400,
-    code: 'invalid_request_error',
-    type: 'invalid_request_error',
-    param: 'temperature',
-    request: { temperature: 3 },
-  },
-  {
-    name: 'no messages at all',
-    thrown: OpenAI.BadRequestError,
-    status: 400,
-    code: 'invalid_request_error',
-    type: 'invalid_request_error',
-    param: 'messages',
-    request: { messages: [] },
-  },
-  {
-    name: 'what the vendor calls a bad request',
-    thrown: OpenAI.BadRequestError,
-    status: 400,
-    code: 'vendor_code',
-    type: 'invalid_request_error',
-    param: 'logit_bias',
-    vendor: jsonAnswer(400, {
-      error: { message: 'Bad bias.', type: 'invalid_request_error', param: 'logit_bias', code: 'vendor_code' },
-    }),
-  },
-  {
-    name: 'a vendor that is at its limit',
-    thrown: OpenAI.RateLimitError,
-    status: 429,
-    code: 'vendor_429',
-    type: 'server_error',
-    vendor: errorAnswer(429, 'Slow down.', { 'retry-after-ms': '20', 'retry-after': '1' }),
-    headers: { 'retry-after': '1', 'retry-after-ms': '20', 'x-should-retry': null },
-    retried: true,
-  },
-  {
-    name: 'a vendor that fails',
-    thrown: OpenAI.InternalServerError,
-    status: 502,
-    code: 'upstream_error',
-    type: 'gateway_api_error',
-    vendor: errorAnswer(500),
-    headers: { 'x-should-retry': null },
-    retried: true,
-  },
-  {
-    name: 'a vendor that does not accept the key of the gateway',
-    thrown: OpenAI.InternalServerError,
-    status: 502,
-    code: 'upstream_error',
-    type: 'gateway_api_error',
-    vendor: errorAnswer(401, 'Incorrect API key provided.'),
-    // Only the operator can mend it.
-    headers: NEVER_AGAIN,
-  },
+/** The refusals of the gateway itself; those of vendors are in test/clients/failures.long.test.ts. */
+const REFUSALS: readonly (readonly [name: string, status: keyof typeof KINDS, refusal: Refusal])[] = [
+  ['a key that does not exist', 401, { code: 'invalid_api_key', key: () => 'sk-nobody' }],
+  ['an account without money', 403, { code: 'QUOTA_USER_INSUFFICIENT', key: (gateway) => gateway.customer(0) }],
+  [
+    'a key that has used up its allowance',
+    403,
+    { code: 'QUOTA_TOKEN_INSUFFICIENT', key: (gateway) => gateway.customer(1_000_000, 0) },
+  ],
+  [
+    'a key that is for another model',
+    403,
+    {
+      code: 'model_not_allowed',
+      param: 'model',
+      key: (gateway) => gateway.command('key create --name scoped --models demo'),
+    },
+  ],
+  [
+    'a key that is for another address',
+    403,
+    { code: 'ip_not_allowed', key: (gateway) => gateway.command('key create --name elsewhere --ips 192.0.2.0/24') },
+  ],
+  [
+    'a model that does not exist',
+    404,
+    { code: 'model_not_found', param: 'model', request: { model: 'no-such-model' } },
+  ],
+  ['a model without a price', 402, { code: 'model_not_priced', param: 'model', request: { model: 'unpriced' } }],
+  [
+    'a field that is out of its range',
+    400,
+    { code: 'invalid_request_error', param: 'temperature', request: { temperature: 3 } },
+  ],
+  ['no messages at all', 400, { code: 'invalid_request_error', param: 'messages', request: { messages: [] } }],
 ];
-
-/** Asks for what is refused, and checks what the client throws, in its own words and in the books. */
-async function checkRefusal(bench: Stand, refusal: Refusal): Promise<void> {
-  const { thrown, status, code, type, param = '', vendor, request = {}, headers = {}, retried } = refusal;
-  if (vendor !== undefined) bench.vendor.next(vendor);
-  const seen = bench.vendor.requests.length;
-  const apiKey = (await refusal.key?.(bench.gateway)) ?? bench.gateway.key;
-  const { client, asked } = bench.other({ apiKey, maxRetries: retried ? 0 : 2 });
-  const error = await client.chat.completions.create({ model: 'test-model', messages: HELLO, ...request }).then(
-    () => assert.fail('it was served'),
-    (reason: unknown) => reason as InstanceType<typeof OpenAI.APIError>,
-  );
-  assert.equal(error.constructor, thrown);
-  assert.deepEqual([error.status, error.code, error.type, error.param ?? ''], [status, code, type, param]);
-  assert.match(error.message, /\w+ \w+/);
-  for (const [header, value] of Object.entries(headers)) assert.equal(error.headers?.get(header), value, header);
-  assert.match(error.requestID ?? '', /^\w{26}$/);
-  assert.equal(error.requestID, error.headers?.get('x-request-id'));
-  assert.equal(asked(), 1, 'it asked again although that cannot help');
-  assert.equal(bench.vendor.requests.length - seen, vendor === undefined ? 0 : 1);
-  // Whoever is not known has no records.
-  if (status !== 401) {
-    // What is refused alike within a minute has one record.
-    const alike = usageRecords(bench.gateway.storeFile).filter((record) => record.status === status);
-    assert.ok(alike.length > 0);
-    for (const { charged } of alike) assert.equal(charged, 0n);
-  }
-  assert.deepEqual(await heldByCalls(bench.gateway), {});
-}
 
 describe('the official client that the gateway refuses', () => {
   let bench: Stand;
@@ -667,9 +547,32 @@ describe('the official client that the gateway refuses', () => {
   });
   after(() => bench.stop());
 
-  for (const refusal of REFUSALS.filter(({ vendor }) => vendor === undefined)) {
-    it(`for ${refusal.name} throws ${refusal.thrown.name} with all the facts, and is charged nothing`, () =>
-      checkRefusal(bench, refusal));
+  for (const [name, status, { code, param = '', key, request }] of REFUSALS) {
+    const [thrown, type] = KINDS[status];
+    it(`for ${name} throws ${thrown.name} with all the facts, and is charged nothing`, async () => {
+      const apiKey = (await key?.(bench.gateway)) ?? bench.gateway.key;
+      const { client, asked } = bench.other({ apiKey });
+      const error = await client.chat.completions.create({ model: 'test-model', messages: HELLO, ...request }).then(
+        () => assert.fail('it was served'),
+        (reason: unknown) => reason as InstanceType<typeof OpenAI.APIError>,
+      );
+      assert.equal(error.constructor, thrown);
+      assert.deepEqual([error.status, error.code, error.type, error.param ?? ''], [status, code, type, param]);
+      assert.match(error.message, /\w+ \w+/);
+      if (status === 403) assert.equal(error.headers?.get('x-should-retry'), 'false');
+      assert.match(error.requestID ?? '', /^\w{26}$/);
+      assert.equal(error.requestID, error.headers?.get('x-request-id'));
+      assert.equal(asked(), 1, 'it asked again although that cannot help');
+      assert.equal(bench.vendor.requests.length, 0);
+      // Whoever is not known has no records.
+      if (status !== 401) {
+        // What is refused alike within a minute has one record.
+        const alike = usageRecords(bench.gateway.storeFile).filter((record) => record.status === status);
+        assert.ok(alike.length > 0);
+        for (const { charged } of alike) assert.equal(charged, 0n);
+      }
+      assert.deepEqual(await heldByCalls(bench.gateway), {});
+    });
   }
 
   it('because its base address lacks the /v1 is told the right path', async () => {
@@ -697,49 +600,5 @@ describe('the official client that the gateway refuses', () => {
     } finally {
       await limited.stop();
     }
-  });
-});
-
-describe('the official client whose vendor fails', () => {
-  // What a vendor says is remembered against its channel, so each has a gateway of its own.
-  let bench: Stand;
-  beforeEach(async () => {
-    bench = await stand();
-  });
-  afterEach(() => bench.stop());
-
-  for (const refusal of REFUSALS) {
-    const { vendor } = refusal;
-    if (vendor === undefined) continue;
-    it(`for ${refusal.name} throws ${refusal.thrown.name} with all the facts, and is charged nothing`, () =>
-      checkRefusal(bench, refusal));
-    if (!refusal.retried) continue;
-    it(`for ${refusal.name} asks again by itself, and is charged once`, async () => {
-      bench.vendor.next(vendor);
-      const { client, asked } = bench.other({ maxRetries: 1 });
-      const answer = await client.chat.completions.create({ model: 'test-model', messages: HELLO });
-      assert.equal(answer.choices[0]?.message.content, CHAT_DELTAS.join(''));
-      assert.equal(asked(), 2);
-      assert.deepEqual(
-        usageRecords(bench.gateway.storeFile).map(({ outcome, charged }) => [outcome, charged]),
-        [
-          ['failed', 0n],
-          ['served', cost(answer.usage!)],
-        ],
-      );
-    });
-  }
-
-  it('in the middle of a stream throws, and never takes the part for the whole', async () => {
-    const broken = eventStream([...chatEvents().slice(0, 3), rst()]);
-    bench.vendor.next(broken, broken);
-    const request = { model: 'test-model', messages: HELLO, stream: true as const };
-    let text = '';
-    await assert.rejects(async () => {
-      const stream = await bench.client.chat.completions.create(request);
-      for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
-    });
-    assert.equal(text, CHAT_DELTAS.slice(0, 2).join(''));
-    await assert.rejects(bench.client.chat.completions.stream(request).finalContent());
   });
 });
