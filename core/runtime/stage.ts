@@ -102,8 +102,7 @@ function longest(): number {
 
 /** Performs phases from one to before another, of each queue at most so many items. */
 function run(from: number, to: number, most = Number.POSITIVE_INFINITY): void {
-  for (let phase = from; phase < to; phase++)
-    for (const queue of queues[phase]!) if (queue.length > 0) queue.run(most);
+  for (let phase = from; phase < to; phase++) for (const queue of queues[phase]!) if (queue.length > 0) queue.run(most);
 }
 
 /** Something to write to a socket. */
