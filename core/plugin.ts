@@ -1,34 +1,22 @@
 /** For plugin authors: the parts of a plugin, and the gateway's services for it. Helpers: `sdk.ts`, `translation/`. */
-import './runtime/json-parse.ts';
-import type { Attempt, Offer } from './contracts/call.ts';
+import type { Entrant, Unidentified } from './contracts/caller.ts';
+import type { Holder } from './contracts/identity.ts';
+import './bytes/json-parse.ts';
 import type { Command } from './contracts/command.ts';
-import type { Content, Inspection, Revision } from './contracts/content.ts';
+import type { Awaitable, Schema, Service } from './contracts/definitions.ts';
 import type { Diagnosis } from './contracts/diagnosis.ts';
-import type { Entrant, Exchange, Known, PassthroughRoute, Unidentified } from './contracts/exchange.ts';
+import type { Exchange, Known, PassthroughRoute } from './contracts/exchange.ts';
+import type { Attempt, Offer } from './contracts/formats/call.ts';
+import type { Content, Inspection, Revision } from './contracts/formats/content.ts';
+import type { JsonObject } from './contracts/formats/json.ts';
+import type { Style } from './contracts/formats/style.ts';
+import type { Vendor } from './contracts/formats/vendor.ts';
+import type { ErrorTable } from './contracts/gateway-error.ts';
 import type { Host } from './contracts/host.ts';
-import type { JsonObject } from './contracts/json.ts';
-import type { Holder } from './contracts/keys.ts';
 import type { Guard, Route, RouteEnd } from './contracts/route.ts';
 import type { Invariant, Migration, Step } from './contracts/store.ts';
-import type { Style } from './contracts/style.ts';
-import type { Vendor } from './contracts/vendor.ts';
-import type { Awaitable, Schema, Service } from './definitions.ts';
-import type { ErrorTable } from './errors.ts';
 
-export type { Clock } from './clock.ts';
-export type * from './contracts/call.ts';
 export * from './contracts/command.ts';
-export type * from './contracts/content.ts';
-export type * from './contracts/diagnosis.ts';
-export type * from './contracts/exchange.ts';
-export type * from './contracts/host.ts';
-export type * from './contracts/json.ts';
-export type * from './contracts/peers.ts';
-export * from './contracts/route.ts';
-export * from './contracts/store.ts';
-export type * from './contracts/style.ts';
-export type * from './contracts/uses.ts';
-export type * from './contracts/vendor.ts';
 export {
   type Accepted,
   type Awaitable,
@@ -38,7 +26,15 @@ export {
   schema,
   service,
   typed,
-} from './definitions.ts';
+} from './contracts/definitions.ts';
+export type * from './contracts/diagnosis.ts';
+export type * from './contracts/exchange.ts';
+export type * from './contracts/formats/call.ts';
+export type * from './contracts/formats/content.ts';
+export type * from './contracts/formats/json.ts';
+export type * from './contracts/formats/style.ts';
+export type * from './contracts/formats/uses.ts';
+export type * from './contracts/formats/vendor.ts';
 export {
   type ErrorAbout,
   type ErrorMaker,
@@ -48,10 +44,15 @@ export {
   errorObject,
   GatewayError,
   refuse,
-} from './errors.ts';
-export type { Log } from './log.ts';
-export { type Slot, slot } from './slot.ts';
-export type { Vault } from './vault.ts';
+} from './contracts/gateway-error.ts';
+export type * from './contracts/host.ts';
+export type * from './contracts/peers.ts';
+export * from './contracts/route.ts';
+export { type Slot, slot } from './contracts/slot.ts';
+export * from './contracts/store.ts';
+export type { Clock } from './runtime/clock.ts';
+export type { Log } from './runtime/logger.ts';
+export type { Vault } from './store/vault.ts';
 
 /** A plugin: a name, its sections of gateway.yaml, its tables, its dependencies, its parts. */
 // biome-ignore lint/complexity/noBannedTypes: `{}` is the type of a plugin without sections

@@ -5,7 +5,7 @@ import { made } from './errors.ts';
 
 /** The only files that make errors with codes that are in no table. */
 const BY_HAND: Readonly<Record<string, string>> = {
-  'core/errors.ts': 'makes all of them',
+  'core/contracts/gateway-error.ts': 'makes all of them',
   'core/delivery/judge-answer.ts': 'repeats the error of a vendor, with its code',
   'plugins/styles/history/joiner.ts': 'repeats the error of a thread, which had it from a table',
 };

@@ -26,7 +26,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   '@simplewebauthn/server': ['plugins/second-factors'],
   ajv: ['core'],
   'alipay-sdk': ['plugins/payments'],
-  aws4fetch: ['core/backups', 'plugins/events'],
+  aws4fetch: ['core/operations', 'plugins/events'],
   'eventsource-parser': ['core'],
   'better-sqlite3': ['plugins/stores', 'plugins/import'],
   'better-sqlite3-13': ['plugins/stores', 'plugins/import'],
@@ -113,14 +113,14 @@ function checkJsonParse(): void {
     file.startsWith('plugins/') && /^import [^\n]*\bparentPort\b/m.test(readFileSync(file, 'utf8'));
   const parses = (file: string): boolean => readFileSync(file, 'utf8').includes('JSON.parse');
   const entries = [
-    ...['core/main.ts', 'core/gateway.ts', 'core/plugin.ts', 'core/translation/index.ts'],
-    ...['core/workers/process.ts', 'core/backups/process.ts'],
+    ...['core/cli/main.ts', 'core/gateway/gateway.ts', 'core/plugin.ts', 'core/translation/index.ts'],
+    ...['core/workers/process.ts', 'core/operations/backups/process.ts'],
     ...[...running.keys()].filter((file) => isThread(file)),
   ];
   for (const entry of entries) {
     const reached = reachedFrom(entry);
-    if (!reached.has('core/runtime/json-parse.ts') && [...reached].some(parses))
-      problems.push(`${entry}: parses JSON and does not import core/runtime/json-parse.ts first`);
+    if (!reached.has('core/bytes/json-parse.ts') && [...reached].some(parses))
+      problems.push(`${entry}: parses JSON and does not import core/bytes/json-parse.ts first`);
   }
 }
 
@@ -131,16 +131,10 @@ function reachedFrom(file: string): ReadonlySet<string> {
   return reached;
 }
 
-/**
- * At run time no cycle is allowed, because the order of evaluation would depend on the first importer. For types, only
- * cycles between folders are refused.
- */
+/** At run time, the order of evaluation would depend on the first importer; of types, none could be read before the others. */
 function checkCycles(): void {
   for (const cycle of cyclesOf(running)) problems.push(`an import cycle: ${cycle.join(', ')}`);
-  for (const cycle of cyclesOf(imported)) {
-    const folders = new Set(cycle.map((file) => dirname(file)));
-    if (folders.size > 1) problems.push(`a cycle of type imports between folders: ${cycle.join(', ')}`);
-  }
+  for (const cycle of cyclesOf(imported)) problems.push(`a cycle of type imports: ${cycle.join(', ')}`);
 }
 
 /** The strongly connected components with more than one file (Tarjan). */

@@ -23,7 +23,7 @@ export function sourcesOfErrors() {
   const tables = readdirSync(join(ROOT, 'plugins')).map((plugin) => `plugins/${plugin}/errors.ts`);
   return [
     'core/contracts/errors.ts',
-    'core/errors.ts',
+    'core/contracts/gateway-error.ts',
     'scripts/errors.ts',
     ...tables.filter((file) => existsSync(join(ROOT, file))),
   ];

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { coreErrors } from '../core/contracts/errors.ts';
-import type { ErrorAbout, ErrorPlace, ErrorTable } from '../core/errors.ts';
+import type { ErrorAbout, ErrorPlace, ErrorTable } from '../core/contracts/gateway-error.ts';
 
 /** The pages, and the errors that each of them lists. */
 const PAGES: Readonly<Record<string, readonly ErrorPlace[]>> = {

@@ -55,10 +55,7 @@ function restore() {
 /** Names and sources of one export; none if it is not TypeScript. */
 function exported(name, file) {
   if (!file.endsWith('.ts')) return [];
-  if (!file.includes('*')) return [[name, file.slice(2)]];
-  return readdirSync(join(ROOT, dirname(file)))
-    .filter((found) => found.endsWith('.ts'))
-    .map((found) => [name.replace('*', found.slice(0, -3)), join(dirname(file), found)]);
+  return [[name, file.slice(2)]];
 }
 
 /** The package.json with the built exports and the dependencies that remain, without members that only the checkout needs. */
@@ -177,7 +174,7 @@ const kitWithPlugins = {
       const modules = sources()
         .filter((file) => file.startsWith('plugins/') && file.endsWith('/index.ts'))
         .map((file) => `compiled.modules.set('${file}', () => import('./${file}'));`);
-      const contents = `import { compiled } from './core/compiled.ts';\n${modules.join('\n')}\nexport * from './${KIT}';`;
+      const contents = `import { compiled } from './core/runtime/compiled.ts';\n${modules.join('\n')}\nexport * from './${KIT}';`;
       return { contents, resolveDir: ROOT, loader: 'ts' };
     });
   },

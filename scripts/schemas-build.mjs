@@ -12,7 +12,7 @@ const load = (file) => modules.get(file)();
 
 const { coreSections } = await load('core/config/core-sections.ts');
 const { VALIDATOR } = await load('core/config/validator.ts');
-const { checkedPart, nameOf } = await load('core/config/ready.ts');
+const { checkedPart, nameOf } = await load('core/config/compiled-schemas.ts');
 const plugins = await Promise.all([...modules.keys()].filter((file) => file.startsWith('plugins')).map(load));
 const sections = [coreSections, ...plugins.map((module) => module.default?.sections ?? {})];
 // Each driver has its own schema of the section `store`.

@@ -87,21 +87,21 @@ function remember(what) {
 /** Whether the build exists: it gets its final name when it is complete. */
 export const isBuilt = (folder) => existsSync(folder);
 
-/** The entry points of threads and processes, by their names in the folder; `core/compiled.ts` has the same names. */
+/** The entry points of threads and processes, by their names in the folder; `core/runtime/compiled.ts` has the same names. */
 export const threadName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
 
 /** The loader. */
 const LOADER = 'compiled-load.mjs';
 
 /** The entry point for `schemas-build.mjs`. */
-const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/ready.ts', 'core/config/validator.ts'];
+const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/compiled-schemas.ts', 'core/config/validator.ts'];
 
 /** The entry points of processes: workers, and the end of a backup. */
-const PROCESSES = ['core/workers/process.ts', 'core/backups/process.ts'];
+const PROCESSES = ['core/workers/process.ts', 'core/operations/backups/process.ts'];
 
 /** Loaded by their names: the command, other processes, every plugin and driver. */
 const isEntry = (file) =>
-  file === 'core/main.ts' ||
+  file === 'core/cli/main.ts' ||
   PROCESSES.includes(file) ||
   FOR_SCHEMAS.includes(file) ||
   (file.startsWith('plugins') && basename(file) === 'index.ts');
@@ -116,7 +116,7 @@ function serverEntry(validators) {
     .filter(isEntry)
     .map((file) => `compiled.modules.set('${file}', () => import('./${file}'));`);
   const schemas = validators === undefined ? '' : `compiled.schemas = () => require('${validators}');`;
-  return `import { compiled } from './core/compiled.ts';
+  return `import { compiled } from './core/runtime/compiled.ts';
     ${modules.join('\n')}
     ${schemas}
     export { compiled };`;
@@ -225,7 +225,7 @@ export const placesOfSources = {
   setup({ onLoad }) {
     onLoad({ filter: /\/(?:core|plugins|test)\/.*\.ts$/ }, ({ path }) => {
       const file = relative(ROOT, path);
-      if (file.startsWith('node_modules') || file === 'core/compiled.ts') return undefined;
+      if (file.startsWith('node_modules') || file === 'core/runtime/compiled.ts') return undefined;
       const source = readFileSync(path, 'utf8');
       if (!source.includes('import.meta')) return undefined;
       const place = JSON.stringify(`../../../${file}`);

@@ -8,16 +8,16 @@ const ROOT = resolve(import.meta.dirname, '..');
 /** The compiled server of the package; a checkout may have an old one there, which `npm pack` left. */
 const PACKED = join(ROOT, 'dist/package/server');
 
-/** The command line of core/main.ts. */
+/** The command line of core/cli/main.ts. */
 export async function loadServer() {
-  const folder = existsSync(join(ROOT, 'core/main.ts')) ? await built() : PACKED;
+  const folder = existsSync(join(ROOT, 'core/cli/main.ts')) ? await built() : PACKED;
   if (folder !== undefined) {
     const { compiled, keep } = loadCompiled(folder);
-    const { main } = await compiled.modules.get('core/main.ts')();
+    const { main } = await compiled.modules.get('core/cli/main.ts')();
     return (args) => main(args, keep);
   }
   await import('./typescript.mjs');
-  const { main } = await import('../core/main.ts');
+  const { main } = await import('../core/cli/main.ts');
   return main;
 }
 

@@ -61,13 +61,13 @@ const packagesOutside = {
   },
 };
 
-/** `import.meta` of a compiled module refers to its source; only core/compiled.ts has the place of the compiled server, and all plugins. */
+/** `import.meta` of a compiled module refers to its source; only core/runtime/compiled.ts has the place of the compiled server, and all plugins. */
 const placesOf = (server) => ({
   name: 'places-of-tests',
   setup({ onLoad }) {
     onLoad({ filter: /\.m?[jt]s$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8');
-      const isCompiled = path === join(ROOT, 'core/compiled.ts');
+      const isCompiled = path === join(ROOT, 'core/runtime/compiled.ts');
       const place = isCompiled ? join(server, 'compiled.js') : path;
       const contents = source
         .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(place).href))
@@ -80,5 +80,5 @@ const placesOf = (server) => ({
 /** Plugins are loaded by their names. */
 function everyPlugin() {
   const plugins = sources().filter((file) => file.startsWith('plugins') && basename(file) === 'index.ts');
-  return plugins.map((file) => `compiled.modules.set('${file}', () => import('../${file}'));\n`).join('');
+  return plugins.map((file) => `compiled.modules.set('${file}', () => import('../../${file}'));\n`).join('');
 }

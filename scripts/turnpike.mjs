@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `turnpike`: runs core/main.ts, compiled if possible, otherwise with a TypeScript loader. Every version of Node with ES modules can
+// The command `turnpike`: runs core/cli/main.ts, compiled if possible, otherwise with a TypeScript loader. Every version of Node with ES modules can
 // parse this file.
 const wanted = [20, 19];
 const [major, minor] = process.versions.node.split('.').map(Number);

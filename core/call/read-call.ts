@@ -1,14 +1,14 @@
 /** From the bytes of a call to what is known of it: its options, the sizes of its files, what it refers to. */
-import { type Base64Ranges, findBase64, LARGE, noBase64 } from '../base64-ranges.ts';
+import { type Base64Ranges, findBase64, LARGE, noBase64 } from '../bytes/base64-ranges.ts';
+import { scanJson } from '../bytes/json-body.ts';
 import type { BodyLimits } from '../config/core-sections.ts';
-import type { Call, Upload } from '../contracts/call.ts';
 import { invalidField } from '../contracts/errors.ts';
-import type { JsonBody } from '../contracts/json.ts';
-import type { CallFacts, Recalled, Style } from '../contracts/style.ts';
-import type { LiveExchange } from '../exchange.ts';
-import { scanJson } from '../json.ts';
+import type { Call, Upload } from '../contracts/formats/call.ts';
+import type { JsonBody } from '../contracts/formats/json.ts';
+import type { CallFacts, Recalled, Style } from '../contracts/formats/style.ts';
 import type { Awaitable, Known } from '../plugin.ts';
-import { checkPlaces } from '../translation/ruled-fields.ts';
+import { checkPlaces } from '../translation/quirks/ruled-fields.ts';
+import type { LiveExchange } from './live-exchange.ts';
 
 /** Decodes a call: the options of its body, and what it refers to. Synchronous if there are no references. */
 export function readCall(

@@ -2,7 +2,7 @@
 import { durationMs } from '../config/values.ts';
 import { UsageError } from '../contracts/command.ts';
 import { LARGEST_GRANT, MICRO } from '../contracts/ledger.ts';
-import { LATEST_MS } from '../periods.ts';
+import { LATEST_MS } from '../contracts/periods.ts';
 
 /** Milliseconds in the duration of an option, above zero and at most `mostMs`. Throws `UsageError`. */
 export function readDuration(value: string, option: string, mostMs: number): number {

@@ -1,8 +1,8 @@
 /** The state and running calls of the other gateways on a store, queried only when an administrator opens the page. */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
 import type { GatewayState, InFlight, InFlightQuery } from '../contracts/running.ts';
 import type { Json } from '../plugin.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { ClusterPeers, Poll } from './peers.ts';
 
 const TOPIC = { look: 'core.gateway', inFlight: 'core.calls of gateway' } as const;

@@ -1,8 +1,9 @@
 /** The peers of a process: of one on a shared store, which knows the members and delivers messages, or of one alone. */
-import type { Clock } from '../clock.ts';
+
 import type { PeerListener, Peers } from '../contracts/peers.ts';
-import type { Log } from '../log.ts';
 import type { JoinedProcess, Json, Membership, MembershipEvents, OpenStore, ProcessFacts } from '../plugin.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/logger.ts';
 
 /** How long to wait for answers. */
 const ANSWER_MS = 2_000;

@@ -1,8 +1,9 @@
 /** Which tables the processes on a store know: none migrates a table that another could not use afterwards. */
-import type { Clock } from '../clock.ts';
+
 import type { Peers } from '../contracts/peers.ts';
-import type { Log } from '../log.ts';
-import { canWorkBeside, knownMigrations, type Pending, riskyMigrations, type TableOwner } from '../store.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/logger.ts';
+import { canWorkBeside, knownMigrations, type Pending, riskyMigrations, type TableOwner } from '../store/migrations.ts';
 
 const TOPIC = 'core.tables';
 

@@ -1,11 +1,11 @@
 /** The sections of gateway.yaml that core reads itself: `config`, `configuration`, `listen`, `store`, `backup`, `upstream`, `logger`, `pipeline`. */
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
-import { backupSchema } from '../backups/section.ts';
-import { type Accepted, type Schema, schema, typed } from '../definitions.ts';
-import type { Budget, Where } from '../intake.ts';
-import { LOG_LEVELS, type LogSettings } from '../log.ts';
-import { proxySchema } from '../outgoing-proxy.ts';
+import { type Accepted, type Schema, schema, typed } from '../contracts/definitions.ts';
+import type { Budget, Where } from '../incoming/body-budgets.ts';
+import { backupSchema } from '../operations/backups/section.ts';
+import { LOG_LEVELS, type LogSettings } from '../runtime/logger.ts';
+import { proxySchema } from '../upstream/proxy.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
 /** `listen` as written. */

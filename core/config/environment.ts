@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { unreadable } from './interpolation.ts';
 
 /** Variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -39,4 +38,13 @@ export function readEnvironment(dir: string, given: Env): Environment {
 
 function defined(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
+}
+
+/** Why a file could not be read, for the user. */
+export function unreadable(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
+  if (code === 'EISDIR') return 'is a directory';
+  return `cannot be read (${code ?? 'unknown reason'})`;
 }

@@ -2,9 +2,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
-import { createRedactor } from '../log.ts';
-import { type Env, readEnvironment } from './environment.ts';
-import { type Sources, unreadable } from './interpolation.ts';
+import { createRedactor } from '../runtime/logger.ts';
+import { type Env, readEnvironment, unreadable } from './environment.ts';
+import type { Sources } from './interpolation.ts';
 import { SHORTEST_SECRET } from './secrets.ts';
 import { type Findings, fillIn, offsetOf, type Path, parseYaml } from './yaml.ts';
 

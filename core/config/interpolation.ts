@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are what this file is about
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Env } from './environment.ts';
+import { type Env, unreadable } from './environment.ts';
 
 /** What `${…}` is filled in from. */
 export interface Sources {
@@ -118,13 +118,4 @@ function readSecret(
   } catch (error) {
     return { problem: `the file ${written} ${unreadable(error)}; paths are relative to this configuration file` };
   }
-}
-
-/** Why a file could not be read, for the user. */
-export function unreadable(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
-  if (code === 'EISDIR') return 'is a directory';
-  return `cannot be read (${code ?? 'unknown reason'})`;
 }

@@ -1,10 +1,10 @@
 /** Checks every section of gateway.yaml against its schema and fills in defaults. */
 import type { ValidateFunction } from 'ajv';
+import { nearest } from '../helpers/nearest.ts';
 import type { Schema } from '../plugin.ts';
+import { checkedPart, readyValidator } from './compiled-schemas.ts';
 import { ConfigError, type ConfigFile, pathText } from './file.ts';
-import { nearest } from './nearest.ts';
-import { checkedPart, readyValidator } from './ready.ts';
-import { expected, type Mistake, mistakes } from './sentences.ts';
+import { expected, type Mistake, mistakes } from './schema-messages.ts';
 import { createValidator } from './validator.ts';
 import type { Path } from './yaml.ts';
 

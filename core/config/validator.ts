@@ -2,7 +2,7 @@
 import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
 import { formats } from './formats.ts';
-import { type Mistake, mistakes, type Origin } from './sentences.ts';
+import { type Mistake, mistakes, type Origin } from './schema-messages.ts';
 
 /** Strict with schemas, and reports all mistakes. */
 export const VALIDATOR: Options = {

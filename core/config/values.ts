@@ -1,6 +1,7 @@
 /** Values with units as gateway.yaml spells them (durations, sizes), and the schemas for them. */
-import { canonicalRange } from '../address.ts';
-import { type Schema, schema } from '../definitions.ts';
+
+import { type Schema, schema } from '../contracts/definitions.ts';
+import { canonicalRange } from '../helpers/address-list.ts';
 
 /** A duration: `250ms`, `30s`, `15m`, `2h`, `90d`. Read it with `durationMs`. */
 export const duration: Schema<string> = schema<string>({

@@ -1,29 +1,11 @@
 /** Accounts, which own keys and pay for calls. Provided by the plugin `accounts`. */
 
-import { type Awaitable, service } from '../definitions.ts';
-import type { JsonObject } from './json.ts';
+import { type Awaitable, service } from './definitions.ts';
+import type { JsonObject } from './formats/json.ts';
+import type { Account, Role } from './identity.ts';
 import type { Step } from './store.ts';
 
-/** The role of an account in the gateway; there is one `root`, created on the first start. */
-export type Role = 'member' | 'admin' | 'root';
-
-/** An account. */
-export interface Account {
-  readonly id: number;
-  readonly name: string;
-  /**
-   * The name that scopes in gateway.yaml compare, if it is not `name`: the one before the user changed it. It stays reserved. An administrator's
-   * change of a name changes both.
-   */
-  readonly scopeName?: string;
-  readonly role: Role;
-  /** Its group, named by the operator; undefined: `default`. */
-  readonly group?: string;
-  /** False: its keys are refused. */
-  readonly enabled: boolean;
-  /** Unix milliseconds. */
-  readonly createdMs: number;
-}
+export type { Account, Role } from './identity.ts';
 
 /** An account with all personal fields. */
 export interface Person extends Account {

@@ -1,5 +1,5 @@
 /** Alerts: budgets that are nearly used, vendors, prices, disk and backups. Provided by the plugin `alerts`. */
-import { service } from '../definitions.ts';
+import { service } from './definitions.ts';
 
 /** What an alert is about. */
 export type AlertKind = 'budget' | 'vendor' | 'price' | 'disk' | 'backup';

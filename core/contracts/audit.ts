@@ -1,7 +1,7 @@
 /** The audit log of administrative changes. Provided by the plugin `audit`. */
 
-import { service } from '../definitions.ts';
-import type { JsonObject } from './json.ts';
+import { service } from './definitions.ts';
+import type { JsonObject } from './formats/json.ts';
 import type { Step } from './store.ts';
 
 /** The actor. */

@@ -1,10 +1,10 @@
 /** The catalog of models and the channels that serve them. Provided by the plugin `models`. */
 
-import { service } from '../definitions.ts';
-import type { FailureKind, StyleName } from './call.ts';
-import type { Holder } from './keys.ts';
-import type { Quirks } from './quirks.ts';
-import type { Channel } from './vendor.ts';
+import { type StyleName, service } from './definitions.ts';
+import type { FailureKind } from './formats/call.ts';
+import type { Channel } from './formats/channel.ts';
+import type { Quirks } from './formats/quirks.ts';
+import type { Holder } from './identity.ts';
 
 /** One model under its public name. */
 export interface Model {

@@ -1,7 +1,7 @@
 /** Keys that a signed-in user selects by id instead of sending them. Provided by the plugin `console`. */
-import { type Awaitable, service } from '../definitions.ts';
-import type { Caller } from './exchange.ts';
-import type { Holder } from './keys.ts';
+import type { Caller } from './caller.ts';
+import { type Awaitable, service } from './definitions.ts';
+import type { Holder } from './identity.ts';
 
 /** Reads such a request. */
 export interface ChosenKeys {

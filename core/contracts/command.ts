@@ -1,6 +1,6 @@
 /** Commands of the command line. */
-import { sharedByCopies } from '../copies.ts';
-import type { Awaitable } from '../definitions.ts';
+import { sharedByCopies } from '../runtime/shared-classes.ts';
+import type { Awaitable } from './definitions.ts';
 
 /** A command of the command line. It runs inside the running gateway, or in a process without one. */
 export interface Command {

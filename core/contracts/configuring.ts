@@ -1,8 +1,9 @@
 /** The configuration as a document that is changed: text, secrets and versions. Provided by core. */
-import type { Service } from '../definitions.ts';
-import { service } from '../definitions.ts';
+
 import type { Actor } from './audit.ts';
-import type { Json } from './json.ts';
+import type { Service } from './definitions.ts';
+import { service } from './definitions.ts';
+import type { Json } from './formats/json.ts';
 import type { Remark, Verdict } from './running.ts';
 import type { Step } from './store.ts';
 

@@ -4,8 +4,8 @@
  * Each operation is one atomic step. It depends only on its arguments and on the clock of the counters, and its result is plain JSON, except for an
  * infinite `retryAfterMs`. So it can be one message to another process, or one Lua script of Valkey.
  */
-import type { Awaitable } from '../definitions.ts';
-import { service } from '../definitions.ts';
+import type { Awaitable } from './definitions.ts';
+import { service } from './definitions.ts';
 
 /** A sliding window and the cost to take from it: at most `limit` within any `windowMs`. A name must always have the same `windowMs`. */
 export interface WindowTake {

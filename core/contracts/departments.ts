@@ -1,6 +1,6 @@
 /** Departments: a tree of accounts, with budgets and a price factor. Provided by the plugin `departments`. */
 
-import { service } from '../definitions.ts';
+import { service } from './definitions.ts';
 import type { Step } from './store.ts';
 
 /** One department. Amounts are micro-quota. */

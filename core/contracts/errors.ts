@@ -1,5 +1,5 @@
 /** The errors of core, and those that several plugins return: one code has one meaning, wherever it comes from. */
-import { defineErrors, type GatewayError } from '../errors.ts';
+import { defineErrors, type GatewayError } from './gateway-error.ts';
 
 /** Retrying does not help. */
 const NO_RETRY = { 'x-should-retry': 'false' };

@@ -1,9 +1,10 @@
 /** Explains a call without making it. Provided by core. */
-import { type Awaitable, service } from '../definitions.ts';
-import type { Bounds, StyleName } from './call.ts';
-import type { Json, JsonObject } from './json.ts';
-import type { Holder } from './keys.ts';
-import type { UseBounds } from './uses.ts';
+
+import { type Awaitable, type StyleName, service } from './definitions.ts';
+import type { Bounds } from './formats/call.ts';
+import type { Json, JsonObject } from './formats/json.ts';
+import type { UseBounds } from './formats/uses.ts';
+import type { Holder } from './identity.ts';
 
 /** A hypothetical call. */
 export interface SupposedCall {

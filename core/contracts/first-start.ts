@@ -1,5 +1,5 @@
 /** The first start: secrets that are created and shown to the operator once. Provided by core. */
-import { service } from '../definitions.ts';
+import { service } from './definitions.ts';
 
 /** Collects them for core. */
 export interface FirstStart {

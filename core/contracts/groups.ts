@@ -3,10 +3,10 @@
  * channel at the full price.
  */
 
-import type { Decimal } from '../decimal.ts';
-import { service } from '../definitions.ts';
+import type { Decimal } from '../helpers/decimal.ts';
+import { service } from './definitions.ts';
 import type { Known } from './exchange.ts';
-import type { Holder } from './keys.ts';
+import type { Holder } from './identity.ts';
 
 /** The group of accounts for which an administrator has set no other. */
 export const DEFAULT_GROUP = 'default';

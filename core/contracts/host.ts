@@ -2,17 +2,18 @@
 
 import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Clock } from '../clock.ts';
-import type { Service } from '../definitions.ts';
-import type { ErrorAbout } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Vault } from '../vault.ts';
-import type { Json } from './json.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/logger.ts';
+import type { Vault } from '../store/vault.ts';
+import type { Service } from './definitions.ts';
+import type { Channel } from './formats/channel.ts';
+import type { Json } from './formats/json.ts';
+import type { Style } from './formats/style.ts';
+import type { Vendor } from './formats/vendor.ts';
+import type { ErrorAbout } from './gateway-error.ts';
 import type { Peers } from './peers.ts';
 import type { Guard, Route } from './route.ts';
 import type { Store } from './store.ts';
-import type { Style } from './style.ts';
-import type { Channel, Vendor } from './vendor.ts';
 
 /** The gateway's interface for a plugin. */
 export interface Host {

@@ -1,7 +1,8 @@
 /** Imports from another gateway, for the console. Provided by the plugin `import`. */
-import { service } from '../definitions.ts';
+
 import type { Actor } from './audit.ts';
-import type { JsonObject } from './json.ts';
+import { service } from './definitions.ts';
+import type { JsonObject } from './formats/json.ts';
 
 /** The programs that can be imported; `auto`: the one whose database it is. */
 export const IMPORTED_PROGRAMS = ['auto', 'new-api', 'one-api', 'one-hub', 'litellm'] as const;

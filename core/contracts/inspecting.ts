@@ -1,10 +1,9 @@
 /** The phases `screen` and `inspect` for requests that are not calls but send content to a vendor. Provided by core. */
-import { type Awaitable, service } from '../definitions.ts';
-import type { StyleName } from './call.ts';
-import type { Conversation } from './conversation.ts';
-import type { Caller } from './exchange.ts';
-import type { JsonBody } from './json.ts';
-import type { Holder } from './keys.ts';
+import type { Caller } from './caller.ts';
+import { type Awaitable, type StyleName, service } from './definitions.ts';
+import type { Conversation } from './formats/conversation.ts';
+import type { JsonBody } from './formats/json.ts';
+import type { Holder } from './identity.ts';
 
 /** A token counting request. */
 export interface CountRequest extends Pick<Caller, 'path' | 'headers' | 'ip'> {

@@ -3,7 +3,7 @@
  * code for any visitor; one with an address is for the user who has it.
  */
 
-import { service } from '../definitions.ts';
+import { service } from './definitions.ts';
 import type { Step } from './store.ts';
 
 /** What the account that accepts an invitation gets. */

@@ -1,7 +1,7 @@
 /** The budgets of a key: which buckets of the ledger they have at a moment, for the ledger and for plugins that show or watch them. */
-import { PERIODS, type Period, periodAround } from '../periods.ts';
-import type { KeyLimit } from './keys.ts';
+import type { KeyLimit } from './identity.ts';
 import type { Layer } from './ledger.ts';
+import { PERIODS, type Period, periodAround } from './periods.ts';
 
 /** A budget of a key in the period around a moment. */
 export interface KeyBudget {

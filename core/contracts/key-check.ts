@@ -1,6 +1,7 @@
 /** Verification of API keys. Provided by the plugin `auth`. */
-import { service } from '../definitions.ts';
-import type { Holder } from './keys.ts';
+
+import { service } from './definitions.ts';
+import type { Holder } from './identity.ts';
 
 /** The check that every call uses. */
 export interface KeyCheck {

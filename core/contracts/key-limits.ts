@@ -1,7 +1,7 @@
 /** The limits of a key as text, as `turnpike key create --limits` reads them: `requests=60,day=500; gpt-*: tokens=100000`. */
-import { PERIODS } from '../periods.ts';
-import type { KeyLimit } from './keys.ts';
+import type { KeyLimit } from './identity.ts';
 import { inQuota } from './ledger.ts';
+import { PERIODS } from './periods.ts';
 
 /** The words for limits that are not budgets. */
 export const LIMIT_WORDS = {

@@ -1,5 +1,5 @@
 /** Where requests may contain their API key, so that it is not forwarded. Provided by the plugin `auth`. */
-import { service } from '../definitions.ts';
+import { service } from './definitions.ts';
 
 /** The configured places. */
 export interface KeyPlaces {

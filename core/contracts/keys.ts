@@ -1,57 +1,10 @@
 /** API keys. Provided by the plugin `keys`. */
 
-import { service } from '../definitions.ts';
-import type { Period } from '../periods.ts';
-import type { Account } from './accounts.ts';
+import { service } from './definitions.ts';
+import type { Holder, KeyLimit, KeyRecord } from './identity.ts';
 import type { Step } from './store.ts';
 
-/** What a key may use in addition to the limits of all keys: of everything it calls, or of some models. Omitted limits do not apply. */
-export interface KeyLimit {
-  /** A public name, or a pattern with `*`, whose models share the limits; undefined: all calls of the key. */
-  readonly model?: string;
-  readonly requestsPerMinute?: number;
-  /** Input and output tokens. */
-  readonly tokensPerMinute?: number;
-  /** Concurrent calls. */
-  readonly concurrent?: number;
-  /** Micro-quota that may be spent in each day, week or month (UTC). */
-  readonly budgets?: Readonly<Partial<Record<Period, bigint>>>;
-}
-
-/** A key without its secret. */
-export interface KeyRecord {
-  readonly id: number;
-  readonly accountId: number;
-  readonly name: string;
-  /** The name that scopes in gateway.yaml compare, if it is not `name`: the one that the key was created with. */
-  readonly scopeName?: string;
-  /** `sk-` and the first four characters of the secret. */
-  readonly prefix: string;
-  /** The last four characters. */
-  readonly suffix: string;
-  readonly enabled: boolean;
-  readonly createdMs: number;
-  /** Last use, unix milliseconds, precise to a minute; undefined: never. */
-  readonly usedMs: number | undefined;
-  /** Unix milliseconds; undefined: never. */
-  readonly expiresMs: number | undefined;
-  /** The public names this key may call; undefined: all. */
-  readonly models: readonly string[] | undefined;
-  /** The addresses and networks (`10.0.0.0/8`) it may be used from, as entered; undefined: all. */
-  readonly addresses: readonly string[] | undefined;
-  /** Translations with warnings that change the answer are refused. */
-  readonly strict: boolean;
-  /** Its own limits, at most one for each `model`; undefined: none. */
-  readonly limits: readonly KeyLimit[] | undefined;
-  /** The group of channels that it uses, an entry of the section `groups`; undefined: the group of its account. */
-  readonly group?: string | undefined;
-}
-
-/** A key and the account that pays for its calls. */
-export interface Holder {
-  readonly key: KeyRecord;
-  readonly account: Account;
-}
+export type { Holder, KeyLimit, KeyRecord } from './identity.ts';
 
 /** Fields of a new key. */
 export interface NewKey {

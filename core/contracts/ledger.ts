@@ -1,10 +1,10 @@
 /** The ledger: balances and limits, in micro-quota (1 quota = 1,000,000). Provided by the plugin `quota`. */
 
-import { service } from '../definitions.ts';
-import type { ErrorMaker } from '../errors.ts';
-import type { Period } from '../periods.ts';
+import { service } from './definitions.ts';
 import type { Exchange } from './exchange.ts';
-import type { ChargedUnit, Rate, Unit } from './rates.ts';
+import type { ChargedUnit, Rate, Unit } from './formats/rates.ts';
+import type { ErrorMaker } from './gateway-error.ts';
+import type { Period } from './periods.ts';
 import type { UsageRecord } from './records.ts';
 import type { Reader, Step } from './store.ts';
 

@@ -1,6 +1,6 @@
 /** Email. Provided by the plugin `mail`. */
-import { service } from '../definitions.ts';
-import type { JsonObject } from './json.ts';
+import { service } from './definitions.ts';
+import type { JsonObject } from './formats/json.ts';
 
 /** A plain-text email. */
 export interface Letter {

@@ -1,6 +1,6 @@
 /** Sign-in with OAuth accounts. Provided by the plugin `oauth`. */
 
-import { service } from '../definitions.ts';
+import { service } from './definitions.ts';
 import type { Step } from './store.ts';
 
 /** A configured provider. */

@@ -1,7 +1,8 @@
 /** Payments: purchases of quota and plans, and redemption codes. Provided by the plugin `payments`. */
-import { service } from '../definitions.ts';
-import type { Account } from './accounts.ts';
+
 import type { Actor } from './audit.ts';
+import { service } from './definitions.ts';
+import type { Account } from './identity.ts';
 import type { Step } from './store.ts';
 
 /**

@@ -5,8 +5,8 @@
  * On one machine the first process is the owner: it has the store's lock, keeps what is in memory once for all (counters), answers
  * every route, and runs commands and chores. The others are its workers: they serve calls and passthrough routes.
  */
-import type { Awaitable } from '../definitions.ts';
-import type { Json } from './json.ts';
+import type { Awaitable } from './definitions.ts';
+import type { Json } from './formats/json.ts';
 
 /** Handles a message of the process `epoch`. If it throws, the error is logged and the sender gets no answer. */
 export type PeerListener = (message: Json, epoch: string) => Awaitable<Json | undefined>;

@@ -1,14 +1,16 @@
 /** Prices: what models cost, to show it and to charge it. Provided by the plugin `prices`. */
-import { type Decimal, roundedUp } from '../decimal.ts';
-import { service } from '../definitions.ts';
+
+import { type Decimal, roundedUp } from '../helpers/decimal.ts';
 import type { Actor } from './audit.ts';
-import type { Bounds, Call, Usage } from './call.ts';
+import { service } from './definitions.ts';
 import type { Exchange } from './exchange.ts';
-import type { JsonObject } from './json.ts';
+import type { Bounds, Call } from './formats/call.ts';
+import type { JsonObject } from './formats/json.ts';
+import type { Rate } from './formats/rates.ts';
+import type { Usage } from './formats/usage.ts';
+import type { Uses } from './formats/uses.ts';
 import type { Receipt } from './ledger.ts';
-import type { Rate } from './rates.ts';
 import type { UsageRecord } from './records.ts';
-import type { Uses } from './uses.ts';
 
 /** The part of an amount that is `factor`, rounded up; undefined: the amount. */
 export function partOf(amount: bigint, factor: Decimal | undefined): bigint {

@@ -1,9 +1,9 @@
 /** Stored prompts and answers of calls: who may read them, and when they are deleted. Provided by the plugin `prompts`. */
 
-import { service } from '../definitions.ts';
-import type { Account } from './accounts.ts';
 import type { Actor } from './audit.ts';
-import type { FinishReason } from './conversation.ts';
+import { service } from './definitions.ts';
+import type { FinishReason } from './formats/conversation.ts';
+import type { Account } from './identity.ts';
 import type { Step } from './store.ts';
 
 /** A piece of a message, in the order in which it was sent. */

@@ -1,6 +1,7 @@
 /** Rate limits of keys. Provided by the plugin `limits`, which enforces them. */
-import { service } from '../definitions.ts';
-import type { KeyRecord } from './keys.ts';
+
+import { service } from './definitions.ts';
+import type { KeyRecord } from './identity.ts';
 
 /** A rate limit of a key, and how much of it is used now. */
 export interface RateUsage {

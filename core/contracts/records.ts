@@ -1,8 +1,9 @@
 /** The log of accounts: usage records and events, written with what they record. Provided by the plugin `log`. */
 
-import { service } from '../definitions.ts';
-import type { Outcome, Usage } from './call.ts';
-import type { Json } from './json.ts';
+import { service } from './definitions.ts';
+import type { Outcome } from './formats/call.ts';
+import type { Json } from './formats/json.ts';
+import type { Usage } from './formats/usage.ts';
 import type { Step } from './store.ts';
 
 /** One recorded request. */

@@ -1,13 +1,11 @@
 /** Endpoints that are not model calls: routes, their guards and answers. */
-import { sharedByCopies } from '../copies.ts';
-import type { Awaitable, Schema } from '../definitions.ts';
-import type { GatewayError } from '../errors.ts';
-import type { Account } from './accounts.ts';
-import type { Caller } from './exchange.ts';
-import type { Json, JsonObject } from './json.ts';
-import type { Holder } from './keys.ts';
-import type { ServiceToken } from './service-tokens.ts';
-import type { AccessToken, Session } from './sessions.ts';
+
+import { sharedByCopies } from '../runtime/shared-classes.ts';
+import type { Caller } from './caller.ts';
+import type { Awaitable, Schema } from './definitions.ts';
+import type { Json, JsonObject } from './formats/json.ts';
+import type { GatewayError } from './gateway-error.ts';
+import type { AccessToken, Account, Holder, ServiceToken, Session } from './identity.ts';
 
 /** The outcome of a request for a route. */
 export interface RouteEnd {

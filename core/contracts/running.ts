@@ -1,8 +1,8 @@
 /** The state of the gateway: running calls, health and configuration, over all its processes. Provided by core. */
-import { service } from '../definitions.ts';
-import type { Account } from './accounts.ts';
+
+import { service } from './definitions.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import type { KeyRecord } from './keys.ts';
+import type { Account, KeyRecord } from './identity.ts';
 
 /** `waiting`: no upstream attempt yet; `asking`: a vendor was called; `answering`: the client has received bytes. */
 export type RunningPhase = 'waiting' | 'asking' | 'answering';

@@ -1,8 +1,8 @@
 /** Second factors: TOTP codes, backup codes, passkeys. Provided by the plugin `second-factors`. */
 
-import { service } from '../definitions.ts';
-import type { Account } from './accounts.ts';
-import type { Json, JsonObject } from './json.ts';
+import { service } from './definitions.ts';
+import type { Json, JsonObject } from './formats/json.ts';
+import type { Account } from './identity.ts';
 import type { Step } from './store.ts';
 
 /** The second factors of an account. */

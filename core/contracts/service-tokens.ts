@@ -1,29 +1,14 @@
 /** Service tokens: machines use them to call `/api` as the administrator who made them. Provided by `accounts`. */
 
-import { service } from '../definitions.ts';
-import type { Account } from './accounts.ts';
+import { service } from './definitions.ts';
+import { type Account, SCOPE_GROUPS, type ServiceScope, type ServiceToken } from './identity.ts';
 import type { Step } from './store.ts';
+
+export type { ScopeGroup, ServiceScope, ServiceToken } from './identity.ts';
+export { SCOPE_GROUPS } from './identity.ts';
 
 /** Every secret of a service token begins with it, so that secret scanners find it. 43 base62 characters follow. */
 export const SERVICE_TOKEN_PREFIX = 'turnpike_st_';
-
-/** The groups of operations of `/api`. */
-export const SCOPE_GROUPS = [
-  'keys',
-  'users',
-  'departments',
-  'usage',
-  'prompts',
-  'payments',
-  'models',
-  'system',
-  'audit',
-  'config',
-] as const;
-export type ScopeGroup = (typeof SCOPE_GROUPS)[number];
-
-/** What a token may do with a group; `write` includes `read`. */
-export type ServiceScope = `${ScopeGroup}:${'read' | 'write'}`;
 
 /** Every scope. */
 export const SERVICE_SCOPES: readonly ServiceScope[] = SCOPE_GROUPS.flatMap((group) => [
@@ -37,26 +22,6 @@ export const SERVICE_TOKEN_MOST = { days: 730, addresses: 100 } as const;
 /** Returns whether scopes include one. */
 export function includesScope(scopes: readonly ServiceScope[], wanted: ServiceScope): boolean {
   return scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write') as ServiceScope);
-}
-
-/** A service token without its secret. Times are unix milliseconds. */
-export interface ServiceToken {
-  readonly id: number;
-  readonly name: string;
-  /** The administrator who made it. The token is refused while this account is disabled or not an administrator. */
-  readonly accountId: number;
-  readonly scopes: readonly ServiceScope[];
-  /** Addresses and networks from which it is accepted; undefined: any. */
-  readonly addresses: readonly string[] | undefined;
-  /** The last four characters of its secret. */
-  readonly suffix: string;
-  readonly createdMs: number;
-  readonly expiresMs: number;
-  /** Updated at most once a minute; undefined: never used. */
-  readonly usedMs: number | undefined;
-  /** The address of that use; empty if there was none. */
-  readonly usedIp: string;
-  readonly revokedMs: number | undefined;
 }
 
 /** The fields of a new service token. */

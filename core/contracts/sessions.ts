@@ -1,36 +1,11 @@
 /** Sessions and tickets: signed-in users, and flows that wait for their second step. Provided by `accounts`. */
 
-import { service } from '../definitions.ts';
-import type { Account } from './accounts.ts';
-import type { JsonObject } from './json.ts';
+import { service } from './definitions.ts';
+import type { JsonObject } from './formats/json.ts';
+import type { AccessToken, Account, Session } from './identity.ts';
 import type { Step } from './store.ts';
 
-/** A user signed in with one browser. */
-export interface Session {
-  readonly id: number;
-  readonly accountId: number;
-  /** `password`, `passkey`, or the name of an OAuth provider. */
-  readonly method: string;
-  readonly ip: string;
-  readonly userAgent: string;
-  readonly createdMs: number;
-  /** Updated at most once a minute. */
-  readonly lastSeenMs: number;
-  readonly expiresMs: number;
-  /** End of the current verification; 0: there was none. */
-  readonly verifiedUntilMs: number;
-  /** End of the five minutes after sign-in that count as verified; 0: over. */
-  readonly recentUntilMs: number;
-}
-
-/** A personal access token, without its secret. */
-export interface AccessToken {
-  readonly accountId: number;
-  readonly createdMs: number;
-  readonly expiresMs: number;
-  /** End of the verification made with it; 0: there was none. */
-  readonly verifiedUntilMs: number;
-}
+export type { AccessToken, Session } from './identity.ts';
 
 /** All sessions. Only hashes of session secrets and access tokens are stored. */
 export interface Sessions {

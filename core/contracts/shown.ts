@@ -1,10 +1,8 @@
 /** Records as `/api` and the command line show them: amounts in quota units, times in Unix seconds. */
-import type { Period } from '../periods.ts';
-import type { Account } from './accounts.ts';
-import type { KeyLimit, KeyRecord } from './keys.ts';
+import type { Account, KeyLimit, KeyRecord, ServiceToken } from './identity.ts';
 import { type Balance, MICRO, remaining } from './ledger.ts';
+import type { Period } from './periods.ts';
 import type { PriceComparison } from './prices.ts';
-import type { ServiceToken } from './service-tokens.ts';
 
 /** The numbers of roles. */
 export const ROLE_NUMBERS = { member: 1, admin: 10, root: 100 } as const;

@@ -1,5 +1,5 @@
 /** The console as gateway.yaml describes it: address, sign-in and registration. Provided by the plugin `console`. */
-import { service } from '../definitions.ts';
+import { service } from './definitions.ts';
 
 /** Settings of the console that do not depend on request headers, which can be forged. */
 export interface Site {

@@ -1,7 +1,8 @@
 /** The storage interface for plugins, and the interface of store drivers. */
-import { sharedByCopies } from '../copies.ts';
-import type { Awaitable, Schema } from '../definitions.ts';
-import type { Log } from '../log.ts';
+
+import type { Log } from '../runtime/logger.ts';
+import { sharedByCopies } from '../runtime/shared-classes.ts';
+import type { Awaitable, Schema } from './definitions.ts';
 
 /** The read operations of a store. */
 export interface Reader {

@@ -1,6 +1,6 @@
 /** Responses that can be continued. Provided by the plugin `styles`. */
 
-import { service } from '../definitions.ts';
+import { service } from './definitions.ts';
 import type { Step } from './store.ts';
 
 /** Stored responses of calls. */

@@ -1,7 +1,7 @@
 /** Plans, and which account subscribes to which. Provided by the plugin `plans`. */
 
-import { type Awaitable, service } from '../definitions.ts';
-import type { GatewayError } from '../errors.ts';
+import { type Awaitable, service } from './definitions.ts';
+import type { GatewayError } from './gateway-error.ts';
 import type { CallLimit } from './ledger.ts';
 import type { Step } from './store.ts';
 

@@ -1,21 +1,19 @@
 /** What the outcome of an attempt means: for its channel, for the next one, and in the words of the client's style. */
-import { toGatewayError } from '../answers.ts';
-import { type AttemptResult, givesAway, quoted } from '../attempt.ts';
-import type { Clock } from '../clock.ts';
-import type { Attempt, FailureKind, Offer } from '../contracts/call.ts';
+
+import { isObject } from '../bytes/fields.ts';
+import { scanAnswer } from '../bytes/json-body.ts';
+import type { LiveExchange } from '../call/live-exchange.ts';
 import { coreErrors } from '../contracts/errors.ts';
-import type { Json, JsonObject } from '../contracts/json.ts';
-import type { Vendor } from '../contracts/vendor.ts';
-import type { Conveyance } from '../conveyance.ts';
-import { GatewayError } from '../errors.ts';
-import type { LiveExchange } from '../exchange.ts';
-import { scanAnswer } from '../json.ts';
-import type { Log } from '../log.ts';
+import type { Attempt, FailureKind, Offer } from '../contracts/formats/call.ts';
+import type { Json, JsonObject } from '../contracts/formats/json.ts';
+import type { Vendor } from '../contracts/formats/vendor.ts';
+import { GatewayError } from '../contracts/gateway-error.ts';
+import { toGatewayError } from '../http/responses.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/logger.ts';
 import { originOf } from '../runtime/unexpected.ts';
-import { isObject } from '../translation/fields.ts';
-import type { Parties, WholeAnswer } from '../translation/parties.ts';
+import { refusedField } from '../translation/quirks/refused-fields.ts';
 import { withoutRequest } from '../translation/quotes.ts';
-import { refusedField } from '../translation/refused-fields.ts';
 import {
   faultOf,
   isContextOverflow,
@@ -27,7 +25,10 @@ import {
   type VendorError,
   withoutAccounts,
 } from '../translation/vendor-errors.ts';
-import { delayIn, retryAfter, retryHeaders } from '../upstream/retry-after.ts';
+import { type AttemptResult, givesAway, quoted } from './attempt.ts';
+import type { Conveyance } from './attempt-codec.ts';
+import type { Parties, WholeAnswer } from './parties.ts';
+import { delayIn, retryAfter, retryHeaders } from './retry-after.ts';
 
 /** Vendor errors that the client can act on: they are sent to the client with the vendor's message. */
 const CLIENTS_BUSINESS: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 429, 503, 529]);

@@ -1,5 +1,5 @@
 /**
- * A whole answer in one write: its head as node would write it, and its body behind it. Node's own way (`send` in answers.ts) makes two pieces and
+ * A whole answer in one write: its head as node would write it, and its body behind it. Node's own way (`send` in responses.ts) makes two pieces and
  * a dozen objects of it. This file alone uses private fields of node; a test at start shows whether they are what it takes them for, and without
  * them, and for every answer that is not of the usual kind, node writes. Measured: `scripts/bench/README.md`.
  */

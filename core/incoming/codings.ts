@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { coreErrors } from '../contracts/errors.ts';
-import type { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../contracts/gateway-error.ts';
 
 /** Newer versions of Node have it. */
 const { createZstdDecompress, zstdDecompressSync, constants } = zlib as typeof zlib & {

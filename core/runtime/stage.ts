@@ -5,7 +5,7 @@
  *
  * Event handlers only queue. What has to wait for something else leaves its turn, and is queued again in the phase for which it is ready.
  */
-import { holdClock, releaseClock } from '../clock.ts';
+import { holdClock, releaseClock } from './clock.ts';
 
 /** The phases of a turn, in their order. */
 const PHASES = ['settled', 'heads', 'bodies', 'targets', 'answers', 'books', 'store', 'writes'] as const;

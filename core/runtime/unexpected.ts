@@ -1,7 +1,7 @@
 /** What is thrown where nothing handles it: logged with the plugin that it comes from, which cannot end the process. */
 import { basename, dirname, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Log } from '../log.ts';
+import type { Log } from './logger.ts';
 
 /** Plugins by the file, or the folder with a separator at its end, that their code is in. */
 const places = new Map<string, string>();

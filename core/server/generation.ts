@@ -1,14 +1,14 @@
 /** Everything that serves requests by one configuration. */
 
+import type { LiveExchange } from '../call/live-exchange.ts';
+import type { Pipeline } from '../call/phases.ts';
 import type { BodyLimits } from '../config/core-sections.ts';
-import type { Origins } from '../cors.ts';
-import type { DeliverTools } from '../deliver.ts';
-import type { LiveExchange } from '../exchange.ts';
-import type { Intake } from '../intake.ts';
-import type { Pipeline } from '../pipeline.ts';
+import type { DeliverTools } from '../delivery/deliver.ts';
+import type { Origins } from '../http/cors.ts';
+import type { Router } from '../http/router.ts';
+import type { Intake } from '../incoming/body-budgets.ts';
 import type { Guard } from '../plugin.ts';
-import type { Roll } from '../roll.ts';
-import type { Router } from '../router.ts';
+import type { Roll } from '../runtime/registry.ts';
 
 /** Everything a request needs from one configuration. A reload swaps it; running requests keep theirs. */
 export interface Generation {

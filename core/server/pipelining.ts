@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../clock.ts';
 import { KEEP_ALIVE_S } from '../http/whole-answer.ts';
-import { createRoll, type Member, type Roll } from '../roll.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { createRoll, type Member, type Roll } from '../runtime/registry.ts';
 
 /** The state of one connection. */
 export interface Line extends Member {

@@ -1,11 +1,11 @@
 /** Refuses requests: the error in the form of the client, whether its body was read or not. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerHeaders, type ErrorFormat, errorBody, send, toGatewayError } from '../answers.ts';
-import { answerUnread, isRead } from '../body.ts';
-import type { Clock } from '../clock.ts';
-import type { GatewayError } from '../errors.ts';
-import { ClientLeft } from '../exchange.ts';
-import type { Log } from '../log.ts';
+import { ClientLeft } from '../call/live-exchange.ts';
+import type { GatewayError } from '../contracts/gateway-error.ts';
+import { answerHeaders, type ErrorFormat, errorBody, send, toGatewayError } from '../http/responses.ts';
+import { answerUnread, isRead } from '../incoming/read-body.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/logger.ts';
 import { originOf } from '../runtime/unexpected.ts';
 
 /** The error for the client; internal details are in the log, under the same id. */

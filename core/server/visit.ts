@@ -1,21 +1,22 @@
 /**
  * The life of a request that has a caller: its steps, and the phase of the stage in which each runs, with those of all other requests of the turn.
  */
-import { boundFlush, errorEvent, toGatewayError } from '../answers.ts';
-import { type BodyOptions, isForm, readAtOnce, readBody, readCallBody } from '../body.ts';
+
+import { screenAndInspect } from '../call/inspection.ts';
+import type { LiveExchange } from '../call/live-exchange.ts';
 import { readCall } from '../call/read-call.ts';
-import type { Clock } from '../clock.ts';
-import { screenAndInspect } from '../content.ts';
-import type { Offer, Upload } from '../contracts/call.ts';
-import type { Holder } from '../contracts/keys.ts';
-import { type Delivered, deliver } from '../deliver.ts';
-import type { LiveExchange } from '../exchange.ts';
-import { deliverGiven } from '../given.ts';
-import type { Head } from '../head.ts';
-import type { Log } from '../log.ts';
+import type { Offer, Upload } from '../contracts/formats/call.ts';
+import type { Holder } from '../contracts/identity.ts';
+import { type Delivered, deliver } from '../delivery/deliver.ts';
+import { deliverGiven } from '../delivery/plugin-answer.ts';
+import type { Head } from '../http/request-head.ts';
+import { boundFlush, errorEvent, toGatewayError } from '../http/responses.ts';
+import { type BodyOptions, isForm, readAtOnce, readBody, readCallBody } from '../incoming/read-body.ts';
+import { createSpool } from '../incoming/upload-spool.ts';
 import type { Awaitable, Known } from '../plugin.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/logger.ts';
 import { type Queue, queueOf } from '../runtime/stage.ts';
-import { createSpool } from '../spool.ts';
 import type { Generation } from './generation.ts';
 import { type CloseObserver, observeClose } from './pipelining.ts';
 import { clientError, refuseRequest } from './refuse.ts';

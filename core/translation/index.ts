@@ -1,31 +1,18 @@
 /** `turnpike/translation`: helpers for styles and vendors to decode and encode requests, answers and streams. */
-export type * from '../contracts/conversation.ts';
-export type * from '../contracts/quirks.ts';
-export * from '../contracts/uses.ts';
-export { CUT_SHORT, eventData, eventName, isClosed, isCutShort, isEndMark, patchedEvent } from '../events.ts';
-export { factsOf, knownJson, type ScanFacts, scanAnswer, scanJson } from '../json.ts';
-export { behindSpace, closingQuote, jsonTextLength } from '../json-text.ts';
-export { countedUsage, NO_TOKENS, withCountedOutput } from '../usage.ts';
-export { retell } from './adapt.ts';
-export { callId, hasOddCallIds } from './call-ids.ts';
-export { CARRIER, isMadeBy, packOpaque, SEALED, UNSEALED, unpackOpaque } from './carrier.ts';
-export { AnswerCollector } from './collector.ts';
-export { dataUrl, type Media, readDataUrl } from './data-url.ts';
-export { exactJson, exactMember, exactText, exactTree, isFaithful, jsonText } from './exact.ts';
-export { type Fields, isObject, readFields } from './fields.ts';
-export { foldParts, partsOf } from './fold.ts';
-export { dropSearchExtras, dropSummaryLength, isBlank, leaveExtras, omitRest, omitUnsaid } from './leftovers.ts';
-export { answerLimits } from './limits.ts';
-export { describedSchema } from './object-schema.ts';
-export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './quirks.ts';
-export { effortAt } from './reasoning.ts';
-export { SEARCHING } from './ruled-fields.ts';
-export { isNeutral } from './sampling.ts';
-export { canBeClosed } from './schema-forms.ts';
-export { createTextRevision, Shifts, type TextFlow, type TextReviser } from './text-revision.ts';
-export { flatName } from './tool-names.ts';
-export { choosesHosted } from './tools.ts';
-export { usualDialects } from './usual-dialects.ts';
+
+export { dataUrl, type Media, readDataUrl } from '../bytes/data-url.ts';
+export {
+  CUT_SHORT,
+  eventData,
+  eventName,
+  isClosed,
+  isCutShort,
+  isEndMark,
+  patchedEvent,
+} from '../bytes/event-splitter.ts';
+export { type Fields, isObject, readFields } from '../bytes/fields.ts';
+export { factsOf, knownJson, type ScanFacts, scanAnswer, scanJson } from '../bytes/json-body.ts';
+export { behindSpace, closingQuote, jsonTextLength } from '../bytes/json-text.ts';
 export {
   argumentsOf,
   given,
@@ -38,5 +25,34 @@ export {
   textIn,
   textOf,
   tokensIn,
-} from './values.ts';
+} from '../bytes/values.ts';
+export type * from '../contracts/formats/conversation.ts';
+export type * from '../contracts/formats/quirks.ts';
+export * from '../contracts/formats/uses.ts';
+export { retell } from './adapt/adapt.ts';
+export { describedSchema } from './adapt/object-schema.ts';
+export { effortAt } from './adapt/reasoning.ts';
+export { flatName } from './adapt/tool-names.ts';
+export { choosesHosted } from './adapt/tools.ts';
+export { AnswerCollector } from './conversation/collector.ts';
+export { countedUsage, NO_TOKENS, withCountedOutput } from './conversation/count-usage.ts';
+export { foldParts, partsOf } from './conversation/fold.ts';
+export { CARRIER, isMadeBy, packOpaque, SEALED, UNSEALED, unpackOpaque } from './conversation/opaque-values.ts';
+export { createTextRevision, Shifts, type TextFlow, type TextReviser } from './conversation/text-revision.ts';
+export { exactJson, exactMember, exactText, exactTree, isFaithful, jsonText } from './exact.ts';
+export { callId, hasOddCallIds } from './quirks/call-ids.ts';
+export { answerLimits } from './quirks/limits.ts';
+export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './quirks/quirks.ts';
+export { SEARCHING } from './quirks/ruled-fields.ts';
+export { isNeutral } from './quirks/sampling.ts';
+export { canBeClosed } from './schema-forms.ts';
+export { usualDialects } from './usual-dialects.ts';
 export { overflowTokens, readVendorError, type VendorError, vendorError } from './vendor-errors.ts';
+export {
+  dropSearchExtras,
+  dropSummaryLength,
+  isBlank,
+  leaveExtras,
+  omitRest,
+  omitUnsaid,
+} from './warnings/dropped-extras.ts';

@@ -2,8 +2,9 @@
  * JSON Schemas in the form that the strictest vendors accept, with the same meaning: clients send bare objects, lists without items, members
  * that are null, and members beside a reference, and a vendor that refuses one of them refuses the whole request.
  */
-import type { Json, JsonObject } from '../contracts/json.ts';
-import { isObject } from './fields.ts';
+
+import { isObject } from '../bytes/fields.ts';
+import type { Json, JsonObject } from '../contracts/formats/json.ts';
 import { changedMembers, mapChanged } from './unchanged.ts';
 
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */

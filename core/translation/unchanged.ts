@@ -1,6 +1,6 @@
 /** Helpers for lists that mostly stay unchanged: a request passes a dozen steps, and few of them change anything. */
 
-import type { Json, JsonObject } from '../contracts/json.ts';
+import type { Json, JsonObject } from '../contracts/formats/json.ts';
 
 /** Maps each item with `change` and removes undefined results; returns the list itself if nothing changes. */
 export function mapChanged<T>(list: readonly T[], change: (item: T) => T | undefined): readonly T[] {

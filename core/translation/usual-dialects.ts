@@ -1,5 +1,5 @@
 /** The paths that most vendors have in common. */
-import type { Dialect, Vendor } from '../contracts/vendor.ts';
+import type { Dialect, Vendor } from '../contracts/formats/vendor.ts';
 
 /** By style, below the channel's url. */
 const PATHS = {

@@ -1,8 +1,9 @@
 /** A vendor's error in the common form of all styles, and what it means for the call. */
+
+import { member } from '../bytes/values.ts';
 import { coreErrors } from '../contracts/errors.ts';
-import type { Json } from '../contracts/json.ts';
-import type { GatewayError } from '../errors.ts';
-import { member } from './values.ts';
+import type { Json } from '../contracts/formats/json.ts';
+import type { GatewayError } from '../contracts/gateway-error.ts';
 
 /** An error of a vendor: message and code; the code may be empty. */
 export interface VendorError {

@@ -1,5 +1,5 @@
 /** Parses HTTP/1.1 answers from the bytes of one connection, strictly, in one pass. */
-import type { Headers } from '../contracts/call.ts';
+import type { Headers } from '../contracts/definitions.ts';
 import { HeadReader, INCOMPLETE, TOO_LARGE } from './head-reader.ts';
 import { CLOSED_EARLY, HEAD_TOO_LARGE, NOT_HTTP, UPGRADED } from './reasons.ts';
 

@@ -1,10 +1,10 @@
 /** The HTTP/1.1 client for metered calls: pooled connections, the most recently used first, one request at a time each. */
-import type { Clock } from '../clock.ts';
-import type { Upstream, UpstreamRequest } from '../upstream.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { Call, Connection, type ConnectionOwner } from './connection.ts';
 import { type Target, targetOf } from './dial.ts';
 import { NOT_SENDABLE, Refusal, STOPPED } from './reasons.ts';
 import { requestHead } from './request-head.ts';
+import type { Upstream, UpstreamRequest } from './upstream.ts';
 
 /** Maximum idle connections per pool; a burst opens more, which are closed after their answer. */
 const MAX_IDLE = 256;

@@ -1,15 +1,16 @@
 /** One upstream connection, with one request at a time. */
+
 import type { Socket } from 'node:net';
-import type { BodyStream } from '../body-stream.ts';
-import type { Clock } from '../clock.ts';
-import type { Headers } from '../contracts/call.ts';
+import type { BodyStream } from '../bytes/body-stream.ts';
+import type { Headers } from '../contracts/definitions.ts';
 import { writeWhole } from '../http/write-whole.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { type Write, writes } from '../runtime/stage.ts';
-import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, dialThrough, type Target } from './dial.ts';
 import { BODY_FAILED, LISTENER_FAILED, RESET, reasonOf, STOPPED, timeoutReason, wasReset } from './reasons.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
+import type { UpstreamCall, UpstreamListener } from './upstream.ts';
 
 /** Receives idle and closed connections. */
 export interface ConnectionOwner {

@@ -8,7 +8,7 @@ import {
   type TcpSocketConnectOpts,
 } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { OutgoingProxy } from '../outgoing-proxy.ts';
+import type { OutgoingProxy } from './proxy.ts';
 
 /** The target, and what was learned from earlier connections. */
 export interface Target {

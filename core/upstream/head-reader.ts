@@ -1,6 +1,6 @@
 /** Parses the heads of answers by RFC 9112, and refuses whatever another parser could interpret differently. */
-import type { Headers } from '../contracts/call.ts';
-import { Dictionary } from '../dictionary.ts';
+import type { Headers } from '../contracts/definitions.ts';
+import { Dictionary } from '../helpers/dictionary.ts';
 
 /** Results of `read` other than the end of the head. */
 export const INCOMPLETE = -1;

@@ -1,7 +1,7 @@
 /** How upstream calls fail: messages for administrators, without address or header; and requests that are not sent. */
 import type { Socket } from 'node:net';
-import type { OutgoingProxy } from '../outgoing-proxy.ts';
-import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
+import type { OutgoingProxy } from './proxy.ts';
+import type { UpstreamCall, UpstreamListener } from './upstream.ts';
 
 export const NOT_HTTP = 'the answer is not HTTP';
 export const HEAD_TOO_LARGE = 'the head of the answer is too large';

@@ -1,5 +1,5 @@
 /** Encodes request heads, and refuses invalid headers (header injection). */
-import type { UpstreamRequest } from '../upstream.ts';
+import type { UpstreamRequest } from './upstream.ts';
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Not allowed in a value: control characters, line ends included, and characters beyond one byte. */

@@ -3,7 +3,7 @@ import { type Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { OutgoingProxy } from '../outgoing-proxy.ts';
+import type { OutgoingProxy } from './proxy.ts';
 import { reasonOf, STOPPED, TunnelFailed, timeoutReason } from './reasons.ts';
 
 /** The host to be reached through the proxy. */

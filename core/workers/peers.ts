@@ -1,8 +1,9 @@
 /** `host.peers` of the owner and of its workers, over their links. Workers reach each other through the owner. */
-import type { Clock } from '../clock.ts';
+
 import type { PeerListener, Peers } from '../contracts/peers.ts';
-import type { Log } from '../log.ts';
 import type { Json } from '../plugin.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/logger.ts';
 import type { Link } from './link.ts';
 
 /** How long `ask` waits for answers. */

@@ -1,5 +1,5 @@
 /** The entry of a worker process. */
-import '../runtime/json-parse.ts';
+import '../bytes/json-parse.ts';
 import { runWorker } from './worker.ts';
 
 runWorker();

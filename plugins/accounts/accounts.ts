@@ -1,7 +1,9 @@
 /** Accounts: creating, finding, changing and deleting them, and the root account of the first start. */
-import type { Account, AccountChanges, Accounts, NewAccount, Person } from '../../core/contracts/accounts.ts';
+
+import type { AccountChanges, Accounts, NewAccount, Person } from '../../core/contracts/accounts.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Awaitable, Host, Step } from '../../core/plugin.ts';

@@ -1,7 +1,9 @@
 /** Account commands: create, list, change the password, enable and disable. */
-import type { Account, Accounts } from '../../core/contracts/accounts.ts';
+
+import type { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import { type Balance, Ledger, MICRO, remaining } from '../../core/contracts/ledger.ts';
 import { shownAccount } from '../../core/contracts/shown.ts';
 import { type Command, type CommandRequest, type Host, refuse, type Step, UsageError } from '../../core/plugin.ts';

@@ -1,7 +1,9 @@
 /** What every new account must be, whether it is written alone or planned in a list with others. */
-import type { Account, NewAccount } from '../../core/contracts/accounts.ts';
+
+import type { NewAccount } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { DEFAULT_GROUP } from '../../core/contracts/groups.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import type { Ledger } from '../../core/contracts/ledger.ts';
 import type { Reader, Step } from '../../core/plugin.ts';
 import { readName } from '../../core/sdk.ts';

@@ -1,13 +1,8 @@
 /** Rows, searches and changes of accounts; normalization of names and email addresses; names that look like another name. */
-import type {
-  Account,
-  AccountChanges,
-  AccountOrder,
-  AccountSearch,
-  Person,
-  Role,
-} from '../../core/contracts/accounts.ts';
+
+import type { AccountChanges, AccountOrder, AccountSearch, Person } from '../../core/contracts/accounts.ts';
 import { DEFAULT_GROUP } from '../../core/contracts/groups.ts';
+import type { Account, Role } from '../../core/contracts/identity.ts';
 import type { Json, JsonObject, Step, Value } from '../../core/plugin.ts';
 import { all, type Condition, condition, contains, either, mentions } from '../../core/sdk.ts';
 import { errors } from './errors.ts';

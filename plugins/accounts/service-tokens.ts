@@ -1,13 +1,8 @@
 /** Service tokens: created, listed, revoked, and found by their secrets. */
-import type { Account, Role } from '../../core/contracts/accounts.ts';
+
 import { notWritten } from '../../core/contracts/errors.ts';
-import {
-  SERVICE_TOKEN_MOST,
-  SERVICE_TOKEN_PREFIX,
-  type ServiceScope,
-  type ServiceToken,
-  type ServiceTokens,
-} from '../../core/contracts/service-tokens.ts';
+import type { Account, Role, ServiceScope, ServiceToken } from '../../core/contracts/identity.ts';
+import { SERVICE_TOKEN_MOST, SERVICE_TOKEN_PREFIX, type ServiceTokens } from '../../core/contracts/service-tokens.ts';
 import type { Host } from '../../core/plugin.ts';
 import { canonicalRange, createAddressList, LATEST_MS, readName } from '../../core/sdk.ts';
 import { errors } from './errors.ts';

@@ -1,9 +1,10 @@
 /** Sessions and personal access tokens. */
+
 import { randomInt } from 'node:crypto';
-import type { Account, Role } from '../../core/contracts/accounts.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
+import type { AccessToken, Account, Role, Session } from '../../core/contracts/identity.ts';
 import { SERVICE_TOKEN_PREFIX } from '../../core/contracts/service-tokens.ts';
-import type { AccessToken, Session, Sessions } from '../../core/contracts/sessions.ts';
+import type { Sessions } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 import { groupIn } from './people.ts';

@@ -1,14 +1,10 @@
 /** `token create`, `token list` and `token revoke`. */
+
 import type { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
-import {
-  SERVICE_SCOPES,
-  SERVICE_TOKEN_MOST,
-  type ServiceScope,
-  type ServiceToken,
-  type ServiceTokens,
-} from '../../core/contracts/service-tokens.ts';
+import type { ServiceScope, ServiceToken } from '../../core/contracts/identity.ts';
+import { SERVICE_SCOPES, SERVICE_TOKEN_MOST, type ServiceTokens } from '../../core/contracts/service-tokens.ts';
 import { shownToken } from '../../core/contracts/shown.ts';
 import { type Command, type Host, type Step, UsageError } from '../../core/plugin.ts';
 import { nearest, readExpiry, table } from '../../core/sdk.ts';

@@ -2,11 +2,13 @@
  * Plays `authenticate`: identifies the key of a call and checks that it may be used. Also the guards `key` and `key.lenient` for routes
  * with a key.
  */
+
 import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
-import { type Holder, Keys } from '../../core/contracts/keys.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { type Awaitable, type Caller, definePlugin, type Found, guard, type Unidentified } from '../../core/plugin.ts';
 import { authSection, presentedKey, refuseNoKey } from './carriers.ts';
 import { errors } from './errors.ts';

@@ -1,9 +1,10 @@
 /** Statistics, logs and files: of one account one at a time, because many at once would take the gateway from all others. */
+
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { Answer, answer } from '../../core/plugin.ts';
 import { createTurns } from '../../core/sdk.ts';
+import type { Tag } from './access/tags.ts';
 import type { ApiRoute, ConsoleRequest } from './route.ts';
-import type { Tag } from './scopes.ts';
 
 /** The tags of routes that read many rows. */
 const HEAVY: ReadonlySet<Tag> = new Set(['Usage', 'Logs', 'Team', 'Audit']);

@@ -1,4 +1,5 @@
 /** The plugin `console`: the API `/api` for the console and other clients. It has routes, cookies and guards; services have the logic. */
+
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Alerts } from '../../core/contracts/alerts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
@@ -30,24 +31,25 @@ import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { definePlugin, type Host, type JsonObject, refuse } from '../../core/plugin.ts';
-import { checkOrigin, createGuards } from './access.ts';
-import { type Cookies, createBrowsers, createCookies } from './cookies.ts';
+import { type Cookies, createBrowsers, createCookies } from './access/cookies.ts';
+import { checkOrigin, createGuards } from './access/guards.ts';
+import { createInviter } from './access/invite.ts';
+import { createLimiter, type Limiter } from './access/limiter.ts';
+import { createSignIn } from './access/open-session.ts';
+import { createGuesses } from './access/sign-in-attempts.ts';
+import { createVerification } from './access/verification.ts';
+import { tableOf } from './all-routes.ts';
+import { createInviteCommand } from './commands/invite.ts';
+import { createUserCommands } from './commands/user.ts';
 import { errors } from './errors.ts';
-import { createGuesses } from './guesses.ts';
-import { createInviteCommand } from './invite-command.ts';
-import { createInviter } from './inviting.ts';
-import { createLimiter, type Limiter } from './limiter.ts';
+import { routesOf } from './register-routes.ts';
 import { createRepeats } from './repeats.ts';
 import { createRevisions } from './revisions.ts';
-import { idOf, type Tools } from './route.ts';
-import { tableOf } from './routes/index.ts';
+import { idOf } from './route.ts';
 import { consoleSection, siteOf } from './section.ts';
-import { createSignIn } from './sign-in.ts';
 import { DIST, staticRoutes } from './static.ts';
-import { routesOf } from './table.ts';
 import { migrations } from './tables.ts';
-import { createUserCommands } from './user-commands.ts';
-import { createVerification } from './verification.ts';
+import type { Tools } from './tools.ts';
 
 const HEADER = 'x-turnpike-key';
 

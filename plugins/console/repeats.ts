@@ -5,8 +5,8 @@
 import { createHmac } from 'node:crypto';
 import { Answer, answer, GatewayError, type Host, type Step, type Surrender } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
-import { spell, spellError } from './envelope.ts';
 import { errors } from './errors.ts';
+import { spell, spellError } from './format/envelope.ts';
 import type { ApiRoute, ConsoleRequest } from './route.ts';
 
 /** How long answers are kept. */

@@ -4,8 +4,8 @@
  */
 import type { Host, Step } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
-import { tagOf } from './conditional.ts';
 import { errors } from './errors.ts';
+import { tagOf } from './format/conditional.ts';
 
 /** How long the last change is kept; without it, a tag is that of the content alone. */
 const KEPT_MS = 86_400_000;

@@ -1,36 +1,18 @@
 /** A route of `/api`: who may use it, what it takes and what it returns. Router, OpenAPI document and tests use the same table. */
-import type { Account } from '../../core/contracts/accounts.ts';
+
 import type { Actor } from '../../core/contracts/audit.ts';
-import type { Holder } from '../../core/contracts/keys.ts';
-import type { ScopeGroup, ServiceToken } from '../../core/contracts/service-tokens.ts';
-import type { AccessToken, Session } from '../../core/contracts/sessions.ts';
-import type { Site } from '../../core/contracts/site.ts';
-import type { Awaitable, Caller, Host, JsonObject, RouteAbout, Schema, Service, Step } from '../../core/plugin.ts';
-import type { Cookies } from './cookies.ts';
-import type { Guesses } from './guesses.ts';
-import type { Inviter } from './inviting.ts';
-import type { Limiter, LimitName } from './limiter.ts';
+import type { AccessToken, Account, Holder, ScopeGroup, ServiceToken, Session } from '../../core/contracts/identity.ts';
+import type { Awaitable, Caller, JsonObject, RouteAbout, Schema, Step } from '../../core/plugin.ts';
+import type { LimitName } from './access/limiter.ts';
+import type { Tag } from './access/tags.ts';
+import type { Spelling } from './format/envelope.ts';
 import type { Revised } from './revisions.ts';
-import type { Tag } from './scopes.ts';
-import type { SignIn } from './sign-in.ts';
-import type { Verification } from './verification.ts';
 
 /**
  * Who may use a route. `visitor`: any client; a signed-in user is identified. `key`: callers with an API key, which is in `holder`; the key
  * may be expired or exhausted.
  */
 export type Who = 'visitor' | 'key' | 'member' | 'admin' | 'root';
-
-/** The format of responses and errors; API clients depend on it. */
-export type Spelling =
-  /** `{success, message, data}` */
-  | 'envelope'
-  /** `{message: "success" | "error", data, url?}`: the handler gives `{data, url?}` */
-  | 'payment'
-  /** The handler's result as it is; errors in the envelope. */
-  | 'bare'
-  /** The same, but errors have the format of model APIs, which clients expect when they send a key. */
-  | 'error-object';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -121,35 +103,6 @@ export interface ConsoleRequest<Body = unknown, Query = unknown> extends Omit<Ca
 /** What the list of a change needs of its request. */
 export type Changing = Pick<ConsoleRequest, 'id' | 'conditions'>;
 
-/** The dependencies of the routes of a file. */
-export interface Tools {
-  readonly host: Host;
-  /** The section `console` of gateway.yaml. */
-  readonly site: Site;
-  readonly cookies: Cookies;
-  readonly limiter: Limiter;
-  readonly guesses: Guesses;
-  readonly signIn: SignIn;
-  readonly verification: Verification;
-  readonly inviter: Inviter;
-  /** Returns a service. If its plugin is not in the pipeline, the request is refused (404 `not_available`). */
-  need<T>(service: Service<T>): T;
-  /**
-   * The steps that write an audit entry (actor, action, object such as `user 7`; default: the actor), for the list that makes the change,
-   * and those of `changing`.
-   */
-  audited(
-    who: Pick<ConsoleRequest, 'actor'> & Partial<Changing>,
-    action: string,
-    object?: string,
-    facts?: JsonObject,
-  ): readonly Step[];
-  /** The conditions of a request and the new revision of what it changes, for the list that makes the change. */
-  changing(request: Changing, object: string): readonly Step[];
-  /** Writes an audit entry for a request that reads: its query is the facts. */
-  note(request: Pick<ConsoleRequest, 'actor' | 'query'>, action: string): Promise<void>;
-}
-
 /** Makes the routes of a tag; each infers its types from its schemas. */
 export function tagged(tag: Tag) {
   return <Body, Query>(who: Who, method: Method, path: string, row: RouteRow<Body, Query>): ApiRoute =>
@@ -160,3 +113,11 @@ export function tagged(tag: Tag) {
 export function idOf(text: string | undefined): number {
   return /^[1-9]\d{0,14}$/.test(text ?? '') ? Number(text) : 0;
 }
+
+/** Writes an audit entry: action, object such as `user 7` (default: the actor), facts. */
+export type Audited = (
+  who: Pick<ConsoleRequest, 'actor'> & Partial<Changing>,
+  action: string,
+  object?: string,
+  facts?: JsonObject,
+) => readonly Step[];

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Accepted, typed } from '../../core/plugin.ts';
 import { duration, durationMs, settings } from '../../core/sdk.ts';
-import { text } from './schemas.ts';
+import { text } from './format/schemas.ts';
 
 /** Its schema. */
 export const consoleSection = typed({

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { type Answer, type ApiRequest, answer, type Route } from '../../core/plugin.ts';
-import { answerIfChanged, tagOf } from './conditional.ts';
+import { answerIfChanged, tagOf } from './format/conditional.ts';
 
 /** The output folder of `npm start`. */
 export const DIST = resolve(import.meta.dirname, '../../console/dist');

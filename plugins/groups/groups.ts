@@ -1,8 +1,9 @@
 /** The service `Groups`: which channels a caller reaches, and at which factor. */
+
 import type { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { DEFAULT_GROUP, type GroupChoice, type Groups, isReached, type Reach } from '../../core/contracts/groups.ts';
-import type { Holder } from '../../core/contracts/keys.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
 import { boundedMap, decimalText } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { type Group, reachesOf } from './section.ts';

@@ -1,4 +1,5 @@
 /** One import, for the command and for the console: plans, checks, takes over, writes, and reports. */
+
 import { accessSync, appendFileSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Actor } from '../../core/contracts/audit.ts';
@@ -12,7 +13,8 @@ import type { Note, Source } from './inventory.ts';
 import { differencesOf } from './list-prices.ts';
 import { prove } from './prove.ts';
 import { type Report, reportOf } from './report.ts';
-import { type Handout, saying, type Takeover, takeOver } from './take-over/index.ts';
+import { type Handout, saying, takeOver } from './take-over/index.ts';
+import type { Takeover } from './take-over/summary.ts';
 
 /** What to import, and how. */
 export interface ImportOptions {

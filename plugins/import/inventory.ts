@@ -2,9 +2,10 @@
  * What an import found in another gateway, in terms of this one. A reader of a source fills it, `take-over` writes it into the store and
  * `gateway-file.ts` into gateway.yaml. Amounts are micro-quota, times unix milliseconds, identifiers those of the other gateway.
  */
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { KeyLimit } from '../../core/contracts/keys.ts';
-import type { Rate } from '../../core/contracts/rates.ts';
+
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Rate } from '../../core/contracts/formats/rates.ts';
+import type { KeyLimit } from '../../core/contracts/identity.ts';
 import type { AdoptedPasskey } from '../../core/contracts/second-factors.ts';
 import type { Decimal } from '../../core/sdk.ts';
 import type { Things } from './packed.ts';

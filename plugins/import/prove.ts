@@ -3,10 +3,11 @@
  * source (a quota unit of one-api, new-api and one-hub), because those programs round each call to whole units, up, down or to the nearest, in
  * binary fractions.
  */
-import type { Usage } from '../../core/contracts/call.ts';
+
+import { RATE_NAMES } from '../../core/contracts/formats/rates.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { type ModelPrice, Prices, productOfFactors } from '../../core/contracts/prices.ts';
-import { RATE_NAMES } from '../../core/contracts/rates.ts';
 import type { Host } from '../../core/plugin.ts';
 import { type Decimal, decimalText } from '../../core/sdk.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';

@@ -1,9 +1,11 @@
 /** `key create`, `key edit`, `key list`, `key show`, `key rotate`, `key enable`, `key disable` and `key revoke`. */
+
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import type { KeyRecord } from '../../core/contracts/identity.ts';
 import { limitsText } from '../../core/contracts/key-limits.ts';
-import type { KeyChanges, KeyRecord, Keys } from '../../core/contracts/keys.ts';
+import type { KeyChanges, Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { shownKey } from '../../core/contracts/shown.ts';
 import {

@@ -1,6 +1,7 @@
 /** The holders of keys, cached: every call looks one up. */
+
 import { LRUCache } from 'lru-cache';
-import type { Holder } from '../../core/contracts/keys.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
 import type { Host } from '../../core/plugin.ts';
 
 /** The maximum number of cached hashes. */

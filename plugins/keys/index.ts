@@ -1,11 +1,13 @@
 /** Keys: plays `enter`, which refuses addresses that a key does not allow, and `admit`, which refuses models that it does not allow. */
+
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Groups } from '../../core/contracts/groups.ts';
-import { type KeyRecord, Keys } from '../../core/contracts/keys.ts';
+import type { KeyRecord } from '../../core/contracts/identity.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
 import { RateLimits } from '../../core/contracts/rate-limits.ts';

@@ -1,19 +1,12 @@
 /** Keys: creating, finding, changing and deleting them. */
+
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Groups } from '../../core/contracts/groups.ts';
-import type {
-  Along,
-  ForeignSecret,
-  KeyLimit,
-  KeyRecord,
-  Keys,
-  NewKey,
-  OpenedKey,
-  PlannedKey,
-} from '../../core/contracts/keys.ts';
+import type { KeyLimit, KeyRecord } from '../../core/contracts/identity.ts';
+import type { Along, ForeignSecret, Keys, NewKey, OpenedKey, PlannedKey } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
 import { RateLimits } from '../../core/contracts/rate-limits.ts';

@@ -1,6 +1,6 @@
 /** Reads the limits of keys on the command line. */
+import type { KeyLimit } from '../../core/contracts/identity.ts';
 import { LIMIT_WORDS } from '../../core/contracts/key-limits.ts';
-import type { KeyLimit } from '../../core/contracts/keys.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import { UsageError } from '../../core/plugin.ts';
 import { nearest, PERIODS, type Period } from '../../core/sdk.ts';

@@ -1,5 +1,6 @@
 /** Converts rows of keys, and searches to their conditions. */
-import type { KeyChanges, KeyLimit, KeyOrder, KeyRecord, KeySearch } from '../../core/contracts/keys.ts';
+import type { KeyLimit, KeyRecord } from '../../core/contracts/identity.ts';
+import type { KeyChanges, KeyOrder, KeySearch } from '../../core/contracts/keys.ts';
 import type { Value } from '../../core/plugin.ts';
 import { all, type Condition, condition, contains, LATEST_MS, mentions } from '../../core/sdk.ts';
 import { hashOf, isWellFormed } from './secret.ts';

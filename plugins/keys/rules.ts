@@ -1,6 +1,6 @@
 /** Validates the restrictions of a key: model names, IP addresses, and limits. */
 
-import type { KeyLimit } from '../../core/contracts/keys.ts';
+import type { KeyLimit } from '../../core/contracts/identity.ts';
 import { LARGEST_GRANT } from '../../core/contracts/ledger.ts';
 import { canonicalRange, nearest, starIn } from '../../core/sdk.ts';
 import { errors } from './errors.ts';

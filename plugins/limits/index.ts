@@ -3,7 +3,8 @@
 import type { Admission, Gate, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
-import { type Holder, type KeyLimit, Keys } from '../../core/contracts/keys.ts';
+import type { Holder, KeyLimit } from '../../core/contracts/identity.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { RateLimits, type RateUsage } from '../../core/contracts/rate-limits.ts';
 import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
 import { definePlugin, slot } from '../../core/plugin.ts';

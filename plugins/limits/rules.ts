@@ -1,5 +1,5 @@
 /** The section `limits` of gateway.yaml, and its rules. */
-import type { KeyLimit } from '../../core/contracts/keys.ts';
+import type { KeyLimit } from '../../core/contracts/identity.ts';
 import { type Accepted, typed } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
 

@@ -1,6 +1,7 @@
 /** The steps that write a usage record: its shared part as a label (`labels.ts`), the rest as a row. */
+
+import { unusualIn } from '../../core/contracts/formats/uses.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import { unusualIn } from '../../core/contracts/uses.ts';
 import type { Clock, Step, Store, Usage, Value } from '../../core/plugin.ts';
 import { type ADDED, type Addition, additionSteps, dayOf, tagSteps } from './additions.ts';
 import { assertId, msOf, placeOf, RUN_NAMED, runOf } from './ids.ts';

@@ -1,5 +1,5 @@
 /** Converts rows to log lines. */
-import type { Images } from '../../core/contracts/call.ts';
+import type { Images } from '../../core/contracts/formats/usage.ts';
 import type { LogEntry, LogFilter, UsageRecord } from '../../core/contracts/records.ts';
 import type { JsonObject, ServedAs, Usage, Uses } from '../../core/plugin.ts';
 import { all, type Condition, condition } from '../../core/sdk.ts';

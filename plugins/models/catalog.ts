@@ -3,7 +3,7 @@
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { Groups, type Reach, reached } from '../../core/contracts/groups.ts';
-import type { Holder } from '../../core/contracts/keys.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
 import type { Host, StyleName } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import type { Channels } from './channels.ts';

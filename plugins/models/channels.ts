@@ -1,6 +1,6 @@
 /** Creates the channels of the section `channels`, and reports its errors. */
 
-import { keyNameOf } from '../../core/contracts/vendor.ts';
+import { keyNameOf } from '../../core/contracts/formats/channel.ts';
 import type { Channel, Host, StyleName, Vendor } from '../../core/plugin.ts';
 import { checkValue, durationMs, proxySecrets } from '../../core/sdk.ts';
 import { checkCredentials, type Problem, readHeaders, readQuery } from './channel-fields.ts';

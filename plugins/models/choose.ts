@@ -15,7 +15,7 @@
  * alone.
  */
 
-import { keyNameOf } from '../../core/contracts/vendor.ts';
+import { keyNameOf } from '../../core/contracts/formats/channel.ts';
 import type { Call, Channel } from '../../core/plugin.ts';
 import { CARRIER, SEALED, unpackOpaque } from '../../core/translation/index.ts';
 import { channelIn } from './channels.ts';

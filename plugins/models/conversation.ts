@@ -4,7 +4,7 @@
  * session id, otherwise the first message of the user.
  */
 
-import type { Json, JsonBody, Span } from '../../core/contracts/json.ts';
+import type { Json, JsonBody, Span } from '../../core/contracts/formats/json.ts';
 import type { Known } from '../../core/plugin.ts';
 import { isObject } from '../../core/translation/index.ts';
 import { hash } from './choose.ts';

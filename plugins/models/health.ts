@@ -12,8 +12,9 @@
  * Processes report failures and recoveries to each other, so that all of them skip the same channels. Without failures, nothing is sent. Times are
  * sent as durations, because each process has its own clock.
  */
+
 import type { ChannelState, KeyStatus } from '../../core/contracts/catalog.ts';
-import { keyNameOf } from '../../core/contracts/vendor.ts';
+import { keyNameOf } from '../../core/contracts/formats/channel.ts';
 import type { Attempt, Channel, FailureKind, Host, Offer } from '../../core/plugin.ts';
 import {
   addAttempts,

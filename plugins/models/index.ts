@@ -1,9 +1,11 @@
 /** Plays `route` and `attempted`: knows models and channels, and chooses the channel of each upstream attempt. Provides `Catalog`. */
+
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog, type ChannelState, type ChannelStatus } from '../../core/contracts/catalog.ts';
 import { Configuring } from '../../core/contracts/configuring.ts';
 import { Groups } from '../../core/contracts/groups.ts';
-import { type Holder, Keys } from '../../core/contracts/keys.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import {
   type Clock,

@@ -1,7 +1,7 @@
 /** `GET /v1/models`: the models that a key may call, all or one, in the format that the client's headers select. */
 
 import { coreErrors } from '../../core/contracts/errors.ts';
-import type { Holder } from '../../core/contracts/keys.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
 import { type ApiRequest, type Caller, type Json, type Route, type Schema, schema } from '../../core/plugin.ts';
 import type { ModelCatalog, ServedModel } from './catalog.ts';
 import { smallest } from './facts.ts';

@@ -1,7 +1,7 @@
 /** The targets of a call, returned one at a time: each is chosen after the previous attempt failed. */
 
-import type { FailureKind } from '../../core/contracts/call.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import type { FailureKind } from '../../core/contracts/formats/call.ts';
 import type { Reach } from '../../core/contracts/groups.ts';
 import type { Known, Offer, Ordered, Style, StyleName, ToolUse } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';

@@ -1,7 +1,8 @@
 /** Notifications: users who set a threshold are notified once when their balance falls below it, by email or webhook. */
 
 import { createHmac } from 'node:crypto';
-import { type Account, Accounts, type Person } from '../../core/contracts/accounts.ts';
+import { Accounts, type Person } from '../../core/contracts/accounts.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Mail, mailLanguage } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';

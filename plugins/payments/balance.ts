@@ -1,7 +1,8 @@
 /** Plans paid from the balance: order, payment and subscription are written in one list. */
-import type { Account } from '../../core/contracts/accounts.ts';
+
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { type Plan, Subscriptions } from '../../core/contracts/subscriptions.ts';

@@ -1,6 +1,7 @@
 /** The service: products and prices, and how payments begin. */
-import type { Account } from '../../core/contracts/accounts.ts';
+
 import { coreErrors } from '../../core/contracts/errors.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { NewPayment, PaymentProvider, Payments, RedemptionCodes } from '../../core/contracts/payments.ts';
 import { Site } from '../../core/contracts/site.ts';

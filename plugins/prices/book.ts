@@ -1,13 +1,16 @@
 /** The price of each model and the cost of its usage: from gateway.yaml, otherwise from the vendors' list prices. */
-import type { Bounds, Usage } from '../../core/contracts/call.ts';
+
 import type { Model } from '../../core/contracts/catalog.ts';
+import type { Bounds } from '../../core/contracts/formats/call.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
+import { TOKENS_ONLY, unusualIn } from '../../core/contracts/formats/uses.ts';
 import type { TokenBounds } from '../../core/contracts/prices.ts';
-import { TOKENS_ONLY, unusualIn } from '../../core/contracts/uses.ts';
 import type { ServedAs, Uses } from '../../core/plugin.ts';
 import type { Decimal } from '../../core/sdk.ts';
 import type { Problem } from './fields.ts';
 import { type Epochs, type ListPrice, type ListPrices, listPrices, type Upstream } from './list-prices.ts';
-import { exactPrice, type Price, type PriceRow } from './price.ts';
+import { exactPrice, type Price } from './price.ts';
+import type { PriceRow } from './price-row.ts';
 import { type DatedRow, type PricesSection, readPrice } from './section.ts';
 import { rowText } from './text.ts';
 import { missesUnits } from './units.ts';

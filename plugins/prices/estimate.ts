@@ -1,7 +1,7 @@
 /** The maximum usage of a call, from which its reservation is computed. */
-import type { Bounds } from '../../core/contracts/call.ts';
+import type { Bounds } from '../../core/contracts/formats/call.ts';
+import type { UseBounds, Uses } from '../../core/contracts/formats/uses.ts';
 import type { Care, EstimateOptions, TokenBounds } from '../../core/contracts/prices.ts';
-import type { UseBounds, Uses } from '../../core/contracts/uses.ts';
 import { saneImages, saneSeconds, wholeTokens } from '../../core/sdk.ts';
 import { countedUsage } from '../../core/translation/index.ts';
 

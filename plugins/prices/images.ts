@@ -1,5 +1,5 @@
 /** Prices of images by kind: the table in gateway.yaml, and which of its prices applies to an image. */
-import type { Images } from '../../core/contracts/call.ts';
+import type { Images } from '../../core/contracts/formats/usage.ts';
 import { type Decimal, highest } from '../../core/sdk.ts';
 import { amountSchema, type Fields, fieldsOf, type Path, type Problem, readAmount } from './fields.ts';
 

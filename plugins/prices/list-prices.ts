@@ -2,14 +2,16 @@
  * List prices of well-known vendors, from the package `@pydantic/genai-prices` and, for models that it does not have yet, from newest.ts;
  * nothing is downloaded.
  */
+
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
-import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/rates.ts';
+import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/formats/rates.ts';
 import { boundedMap, type Decimal, decimal } from '../../core/sdk.ts';
 import { type Newest, newestPrice } from './newest.ts';
-import { type PriceRow, pricesNothing, type Tier } from './price.ts';
+import { pricesNothing } from './price.ts';
+import type { PriceRow, Tier } from './price-row.ts';
 import { type PublishedBeside, publishedBeside, publishedPrice } from './published.ts';
 
 /** The upstream of a call: the name of the channel's vendor, its URL, and the vendor's model name. */

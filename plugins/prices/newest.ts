@@ -2,7 +2,7 @@
  * List prices of models that are newer than the data of `genai-prices`, each from two sources that agree. An entry counts until the data has
  * a model of exactly its name.
  */
-import type { PriceRow } from './price.ts';
+import type { PriceRow } from './price-row.ts';
 import { type PublishedBeside, publishedBeside } from './published.ts';
 import { type DatedRow, type PriceEntry, readPrice } from './section.ts';
 

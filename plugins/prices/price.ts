@@ -1,32 +1,12 @@
 /** The cost of usage at one price, and the maximum cost of a call, in exact micro-quota. */
-import type { Usage } from '../../core/contracts/call.ts';
+
+import { RATE_NAMES, RATES, type Rate, type Unit } from '../../core/contracts/formats/rates.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import type { TokenBounds } from '../../core/contracts/prices.ts';
-import { RATE_NAMES, RATES, type Rate, type Unit } from '../../core/contracts/rates.ts';
 import { type Decimal, highest, inUnitsOf, wholeTokens } from '../../core/sdk.ts';
-import { SECONDS_PER_HOUR, type UnitRates, type Units, unitPrice } from './units.ts';
-import type { ServicePrices } from './uses.ts';
-
-/** Currency units per million tokens. */
-export type Rates = Readonly<Partial<Record<Rate, Decimal>>>;
-
-/** A price, as it is written in gateway.yaml or published. */
-export interface PriceRow {
-  readonly rates: Rates;
-  /** Amounts in addition to tokens. */
-  readonly units?: UnitRates;
-  /** Currency units per call, in addition. */
-  readonly perRequest: Decimal | undefined;
-  /** Rates of calls with more than `above` input tokens in all; a rate that a tier does not name is that of the tier below. */
-  readonly tiers: readonly Tier[];
-  /** The price of tokens with another service tier. */
-  readonly service?: ServicePrices | undefined;
-}
-/** Rates of calls with long input. */
-export interface Tier {
-  readonly above: number;
-  readonly rates: Rates;
-}
+import type { PriceRow, Rates } from './price-row.ts';
+import { SECONDS_PER_HOUR, type Units, unitPrice } from './units.ts';
 
 /** An item of a receipt. */
 export interface PricePart {

@@ -1,8 +1,8 @@
 /** Reads a newer price list in the format of `genai-prices`, refuses an implausible one, and finds what has changed. */
 import { createHash } from 'node:crypto';
 import type { MatchLogic, ModelInfo, Provider } from '@pydantic/genai-prices';
+import { RATE_NAMES, RATES } from '../../core/contracts/formats/rates.ts';
 import type { ChangedAmount, PriceChange } from '../../core/contracts/prices.ts';
-import { RATE_NAMES, RATES } from '../../core/contracts/rates.ts';
 import { decimal, decimalText } from '../../core/sdk.ts';
 
 /** A list that was read. */

@@ -2,9 +2,8 @@
  * List prices that `genai-prices` does not have, because they are not per token, or apply to some calls only: as their
  * vendors publish them.
  */
-import type { PriceRow } from './price.ts';
+import type { PriceRow, ServicePrices, UsePrices } from './price-row.ts';
 import { type PriceFields, readPrice } from './section.ts';
-import type { ServicePrices, UsePrices } from './uses.ts';
 
 const DALL_E_2: PriceFields = { perImage: { '256x256': 0.016, '512x512': 0.018, '1024x1024': 0.02 } };
 const DALL_E_3: PriceFields = {

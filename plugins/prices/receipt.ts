@@ -1,12 +1,14 @@
 /** How a recorded call was charged: what its usage record keeps of the price, and the receipt that is computed from it. */
+
+import { RATE_NAMES, type Rate, TOKENS, UNITS, type Unit } from '../../core/contracts/formats/rates.ts';
 import { MICRO, type Receipt } from '../../core/contracts/ledger.ts';
 import { partOf } from '../../core/contracts/prices.ts';
-import { RATE_NAMES, type Rate, TOKENS, UNITS, type Unit } from '../../core/contracts/rates.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { JsonObject } from '../../core/plugin.ts';
 import { type Decimal, decimal, decimalText, saneUsage } from '../../core/sdk.ts';
 import { isObject } from '../../core/translation/index.ts';
-import { exactPrice, type PriceRow, type Rates } from './price.ts';
+import { exactPrice } from './price.ts';
+import type { PriceRow, Rates } from './price-row.ts';
 import { amountsIn } from './text.ts';
 
 /** The receipt of a record. */

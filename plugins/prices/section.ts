@@ -1,11 +1,13 @@
 /** Prices in gateway.yaml: the shape of `prices:` and of `price:` in a model's entry, and how both are read. */
-import { RATE_NAMES, type Rate } from '../../core/contracts/rates.ts';
+
+import { RATE_NAMES, type Rate } from '../../core/contracts/formats/rates.ts';
 import { type Accepted, type Schema, schema, typed } from '../../core/plugin.ts';
 import { type Decimal, duration } from '../../core/sdk.ts';
 import { amountSchema, type Fields, type Path, type Problem, readAmount, readFields } from './fields.ts';
 import { type ImagePriceFields, imagePricesSchema, readImagePrices } from './images.ts';
-import { type PriceRow, pricesNothing, type Rates, type Tier } from './price.ts';
-import { SECONDS_PER_HOUR, type UnitRates } from './units.ts';
+import { pricesNothing } from './price.ts';
+import type { PriceRow, Rates, Tier, UnitRates } from './price-row.ts';
+import { SECONDS_PER_HOUR } from './units.ts';
 import {
   readServicePrices,
   readUsePrices,

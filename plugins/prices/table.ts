@@ -1,11 +1,12 @@
 /** All prices with their sources, later prices, and differences from list prices; as a table, and as lines for `turnpike check`. */
+
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
+import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/formats/rates.ts';
 import type { PriceDrift, PricedModel, PriceTable, SourcedPrice } from '../../core/contracts/prices.ts';
-import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/rates.ts';
 import { type Decimal, decimalText, inUnitsOf } from '../../core/sdk.ts';
 import type { FoundPrice, PriceBook } from './book.ts';
 import { DATA_NAME, dataVersion } from './list-prices.ts';
-import type { PriceRow, Rates } from './price.ts';
+import type { PriceRow, Rates } from './price-row.ts';
 import { upstreamOf } from './tariff.ts';
 import { shownPrice } from './text.ts';
 

@@ -1,4 +1,5 @@
 /** The maximum cost and the actual cost of a call, for every channel of its model. Amounts are micro-quota. */
+
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import { reached } from '../../core/contracts/groups.ts';
 import { partOf, type Tariff, type TariffOptions } from '../../core/contracts/prices.ts';
@@ -8,7 +9,7 @@ import type { MissingPrice, PriceBook } from './book.ts';
 import { errors } from './errors.ts';
 import { tokenBounds } from './estimate.ts';
 import type { Upstream } from './list-prices.ts';
-import type { PriceRow } from './price.ts';
+import type { PriceRow } from './price-row.ts';
 import { noteOfFixed, noteOfPrice } from './receipt.ts';
 
 /** The models of a catalog as calls see them that reach only some of its channels. */

@@ -1,10 +1,10 @@
 /** How prices are shown: on one line, and as amounts for other plugins. */
+
+import { RATE_NAMES, RATES } from '../../core/contracts/formats/rates.ts';
 import type { ModelPrice } from '../../core/contracts/prices.ts';
-import { RATE_NAMES, RATES } from '../../core/contracts/rates.ts';
 import { type Decimal, decimalText } from '../../core/sdk.ts';
 import type { ImagePrices } from './images.ts';
-import type { PriceRow, Rates } from './price.ts';
-import type { UnitRates } from './units.ts';
+import type { PriceRow, Rates, UnitRates } from './price-row.ts';
 import { usesText } from './uses.ts';
 
 /** `input 2.5, output 10 per million tokens; above 200000 tokens: input 5; 0.01 per call; since 2026-01-01` */

@@ -1,23 +1,13 @@
 /** Prices in other units than tokens: images by their kind, seconds of audio, characters of speech, uses of tools. */
-import type { Images, Usage } from '../../core/contracts/call.ts';
+
+import type { Unit } from '../../core/contracts/formats/rates.ts';
+import type { Images, Usage } from '../../core/contracts/formats/usage.ts';
+import type { Uses } from '../../core/contracts/formats/uses.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
-import type { Unit } from '../../core/contracts/rates.ts';
-import type { Uses } from '../../core/contracts/uses.ts';
 import type { Decimal } from '../../core/sdk.ts';
 import { saneImages, saneSeconds, wholeTokens } from '../../core/sdk.ts';
-import { type ImagePrices, imagePrice } from './images.ts';
-import type { UsePrices } from './uses.ts';
-
-/** Currency units for each of them. */
-export interface UnitRates {
-  readonly perImage?: ImagePrices | undefined;
-  /** For an hour of audio input, in which prices per second, minute and hour are all exact. */
-  readonly perHour?: Decimal | undefined;
-  /** For a million characters. */
-  readonly characters?: Decimal | undefined;
-  /** For a use of a vendor-side tool. */
-  readonly perUse?: UsePrices | undefined;
-}
+import { imagePrice } from './images.ts';
+import type { UnitRates } from './price-row.ts';
 
 /** How many of them were used, or may be used at most. */
 export type Units = Pick<Usage, 'images' | 'seconds' | 'characters' | 'uses'>;

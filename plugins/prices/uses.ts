@@ -1,15 +1,9 @@
 /** Prices of vendor-side tools, per use, and of service tiers. */
-import { RATE_NAMES, type Rate } from '../../core/contracts/rates.ts';
+
+import { RATE_NAMES, type Rate } from '../../core/contracts/formats/rates.ts';
 import { type Decimal, decimalText } from '../../core/sdk.ts';
 import { amountSchema, type Fields, fieldsOf, type Path, type Problem, readAmount } from './fields.ts';
-import type { PriceRow, Rates } from './price.ts';
-
-/** Currency units for a use, by its name: `{ web_search: 0.01 }`. */
-export type UsePrices = ReadonlyMap<string, Decimal>;
-/** The price of tokens in a service tier: a factor of the usual price, or separate rates. */
-export type ServicePrice = { readonly factor: Decimal } | { readonly rates: Rates };
-/** By the name that requests have for it: `priority`, `flex`, `fast`, `us`. */
-export type ServicePrices = ReadonlyMap<string, ServicePrice>;
+import type { PriceRow, Rates, ServicePrice, ServicePrices, UsePrices } from './price-row.ts';
 
 /** As written in gateway.yaml. */
 export type UsePriceFields = Readonly<Record<string, number>>;

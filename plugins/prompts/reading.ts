@@ -1,6 +1,7 @@
 /** Reading what is stored: who may, and that it is recorded. */
-import type { Account } from '../../core/contracts/accounts.ts';
+
 import { Audit } from '../../core/contracts/audit.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import type { ContentReader, Prompts, StoredContent } from '../../core/contracts/prompts.ts';
 import type { Host } from '../../core/plugin.ts';
 import { isListedWithId } from '../../core/sdk.ts';

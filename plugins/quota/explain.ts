@@ -1,5 +1,5 @@
 /** The maximum cost of a call and the buckets that would pay for it, for `turnpike explain`. */
-import type { Bounds } from '../../core/contracts/call.ts';
+import type { Bounds } from '../../core/contracts/formats/call.ts';
 import { inQuota, type Ledger } from '../../core/contracts/ledger.ts';
 import type { Tariff } from '../../core/contracts/prices.ts';
 import type { Explanation, Known, Uses } from '../../core/plugin.ts';

@@ -1,5 +1,5 @@
 /** The amounts that may be reserved for a call: from its maximum cost down to the least for which an answer is useful. */
-import type { Bounds } from '../../core/contracts/call.ts';
+import type { Bounds } from '../../core/contracts/formats/call.ts';
 import type { Care, EstimateOptions } from '../../core/contracts/prices.ts';
 
 /** One of several sizes that a reservation may have, each smaller than the one before. */

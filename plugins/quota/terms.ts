@@ -1,8 +1,10 @@
 /** The terms of a call: the limits that apply in addition to account and key, and the part of the price that is charged. */
+
 import type { Department, Departments } from '../../core/contracts/departments.ts';
 import type { Groups, Reach } from '../../core/contracts/groups.ts';
+import type { KeyLimit } from '../../core/contracts/identity.ts';
 import { keyBudgets } from '../../core/contracts/key-budgets.ts';
-import type { KeyLimit, Keys } from '../../core/contracts/keys.ts';
+import type { Keys } from '../../core/contracts/keys.ts';
 import { type CallLimit, COUNTED } from '../../core/contracts/ledger.ts';
 import { productOfFactors } from '../../core/contracts/prices.ts';
 import type { Subscriptions, SubscriptionTerms } from '../../core/contracts/subscriptions.ts';

@@ -1,7 +1,9 @@
 /** Second factors: codes of an authenticator, backup codes, passkeys. */
-import { type Account, Accounts } from '../../core/contracts/accounts.ts';
+
+import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import { type FactorStatus, SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';

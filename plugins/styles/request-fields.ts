@@ -1,7 +1,7 @@
 /** Helpers for reading requests, shared by the styles of this folder, with the same error messages. */
 
 import { invalidField } from '../../core/contracts/errors.ts';
-import { askedAs } from '../../core/contracts/uses.ts';
+import { askedAs } from '../../core/contracts/formats/uses.ts';
 import type { Json, JsonBody, ServedAs, Warnings } from '../../core/plugin.ts';
 import { type Fields, given, type Labels, readFields } from '../../core/translation/index.ts';
 

@@ -1,6 +1,6 @@
 /** Members of a request, besides its list of tools, with which vendors of any style run something that they bill. */
 
-import { toolName } from '../../core/contracts/uses.ts';
+import { toolName } from '../../core/contracts/formats/uses.ts';
 import type { Json, JsonBody, JsonObject, UseBounds } from '../../core/plugin.ts';
 import { isObject, member, SEARCHING, tokensIn } from '../../core/translation/index.ts';
 

@@ -3,7 +3,7 @@
  * is everything that it does for a call.
  */
 import { createServer } from 'node:http';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/runtime/clock.ts';
 import { openUpstream } from '../../core/upstream/client.ts';
 
 const [port, upstream] = process.argv.slice(2);

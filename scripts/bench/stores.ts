@@ -4,7 +4,7 @@
  */
 import { copyFileSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askControl, controlPath } from '../../core/control.ts';
+import { askControl, controlPath } from '../../core/operations/commands/control-socket.ts';
 import { binaries, type PostgresServer, startPostgres } from '../../test/kit/postgres.ts';
 import type { LoadTools, Sample } from './load.ts';
 import { CORE, familyOf } from './machine.ts';

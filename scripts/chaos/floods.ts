@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { askControl, controlPath } from '../../core/control.ts';
+import { askControl, controlPath } from '../../core/operations/commands/control-socket.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { fakeVendor } from '../../test/kit/fake-vendor.ts';
 import { startProcess } from '../../test/kit/process.ts';

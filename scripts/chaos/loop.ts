@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { askControl, controlPath } from '../../core/control.ts';
+import { askControl, controlPath } from '../../core/operations/commands/control-socket.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../../test/kit/process.ts';
 import { ledgerFaults } from '../../test/kit/reconcile.ts';
 import { compare, type Kind, recoveredCalls, runningCalls, type Violation } from './books.ts';

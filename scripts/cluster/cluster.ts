@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { askControl, controlPath } from '../../core/control.ts';
+import { askControl, controlPath } from '../../core/operations/commands/control-socket.ts';
 import { type Cut, cutBefore } from '../../test/kit/cut.ts';
 import { noPostgres, type PostgresServer, startPostgres } from '../../test/kit/postgres.ts';
 import { type GatewayProcess, startProcess } from '../../test/kit/process.ts';

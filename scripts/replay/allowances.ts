@@ -1,5 +1,5 @@
 /** Values that another style spells differently, so that they are neither found nor lost. Each rule has its reason. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import type { ClientStyle } from './client.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, listOf, objectOf, objectsOf, textOf } from './json.ts';

@@ -1,5 +1,6 @@
 /** Plays one recorded answer to a client of one style, whole and in pieces, and reports what is wrong. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import type { Script } from '../../test/kit/script.ts';
 import { createRandom } from '../chaos/random.ts';
 import { excusedInAnswer } from './allowances.ts';
@@ -9,7 +10,8 @@ import { differences, firstDifference } from './compare.ts';
 import { isCompleted, isInOurForm } from './completed.ts';
 import { conductFaults } from './conduct.ts';
 import { eventsIn } from './event-stream.ts';
-import { errorIn, type Folded, fold } from './fold.ts';
+import { errorIn, fold } from './fold.ts';
+import type { Folded } from './folded.ts';
 import type { Recorded, VendorStyle } from './folder.ts';
 import { brief, isObject, numberOf, objectOf, parsed, textOf } from './json.ts';
 import { createFound, type Leaf, lostLeaves } from './leaves.ts';

@@ -1,5 +1,5 @@
 /** The requests for recorded answers: as recorded if the client uses the vendor's style, otherwise a minimal one. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import type { ClientStyle } from './client.ts';
 import { eventsIn } from './event-stream.ts';
 import type { Recorded } from './folder.ts';

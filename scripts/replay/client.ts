@@ -1,6 +1,6 @@
 /** A client of the gateway: sends one request, and waits for the whole answer with its trailers, with a timeout. */
 import { Agent, request } from 'node:http';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import type { VendorStyle } from './folder.ts';
 
 /** The client styles. */

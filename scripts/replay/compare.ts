@@ -1,5 +1,5 @@
 /** Compares what a client reads with what the vendor sent. Every difference is one line. */
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import type { ClientStyle } from './client.ts';
 import type { VendorStyle } from './folder.ts';
 import { brief, isObject, isSame, parsed } from './json.ts';

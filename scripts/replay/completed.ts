@@ -2,7 +2,7 @@
  * Whether an answer in the vendor's own style is what the vendor sent, except for what the gateway guarantees to
  * clients.
  */
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { eventsIn } from './event-stream.ts';
 import { isObject, isSame, listOf, parsed } from './json.ts';
 

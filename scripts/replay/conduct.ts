@@ -1,5 +1,5 @@
 /** Checks that a stream of the gateway has the event order that the strictest clients of its style require. */
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import type { ClientStyle } from './client.ts';
 import { firstDifference } from './compare.ts';
 import type { StreamEvent } from './event-stream.ts';

@@ -1,5 +1,5 @@
 /** Parses a complete event stream. Independent of the gateway's own parser. */
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { parsed } from './json.ts';
 
 /** One event. */

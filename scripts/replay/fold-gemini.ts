@@ -1,7 +1,8 @@
 /** Folds the streams of the vendor whose events are partial answers, and whose calls may be streamed by argument. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import type { StreamEvent } from './event-stream.ts';
-import type { Folded } from './fold.ts';
+import type { Folded } from './folded.ts';
 import { isObject, listOf, objectOf, objectsOf, textOf } from './json.ts';
 
 type Open = { [member: string]: Json };

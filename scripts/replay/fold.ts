@@ -2,25 +2,13 @@
  * Folds a stream to the whole answer that the vendor would have sent instead. For streams of vendors and for those of
  * the gateway; independent of the gateway's own decoders, so that the two can be compared.
  */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import type { StreamEvent } from './event-stream.ts';
 import { foldGemini } from './fold-gemini.ts';
+import type { Folded } from './folded.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, listOf, numberOf, objectOf, objectsOf, parsed, textOf } from './json.ts';
-
-/** The result of a stream. */
-export interface Folded {
-  /** The whole answer, as far as it was received. */
-  readonly body: JsonObject;
-  /** The error in the stream. */
-  readonly error: string | undefined;
-  /** True if the stream ended properly. */
-  readonly ended: boolean;
-  /**
-   * True if it contradicts itself: another answer starts before the end, or its pieces differ from its final output.
-   */
-  readonly torn: boolean;
-}
 
 type Open = { [member: string]: Json };
 

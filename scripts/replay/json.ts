@@ -1,6 +1,6 @@
 /** Reads arbitrary JSON: missing values have a harmless default. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 
 /** True for a JSON object. */
 export function isObject(value: Json | undefined): value is JsonObject {

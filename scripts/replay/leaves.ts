@@ -2,7 +2,7 @@
  * Finds what was lost: every scalar of the input must be in the output, as a value or inside a text, or its field must
  * be in the warnings, or a table must explain its other spelling (allowances.ts).
  */
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { isObject, parsed } from './json.ts';
 
 /** A scalar and its path. */

@@ -2,7 +2,7 @@
  * Sends one recorded request to a vendor of another style: it must arrive completely, or the rest be reported, or it
  * must be refused with a clear error.
  */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { type Crossing, excusedInRequest } from './allowances.ts';
 import { errorOf } from './asks.ts';
 import type { ClientStyle } from './client.ts';

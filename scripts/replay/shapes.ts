@@ -1,5 +1,5 @@
 /** Checks whether a vendor of each style would accept a body, as far as the body alone shows. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, isSame, listOf, objectOf, objectsOf, parsed, textOf } from './json.ts';
 

@@ -3,7 +3,7 @@
  * written from the formats alone and independent of the gateway's decoders, so that their mistakes show up as
  * differences.
  */
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, listOf, numberOf, objectOf, objectsOf, textOf } from './json.ts';
 

@@ -2,7 +2,7 @@
  * The vendor's behaviour in a replay: recorded bytes, whole, streamed or split anywhere; and a plain answer of each
  * style.
  */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { chatBody, chatEvents } from '../../test/kit/fixtures.ts';
 import { chunk, head, jsonAnswer, lastChunk, type Move, type Script, sized } from '../../test/kit/script.ts';
 import type { Random } from '../chaos/random.ts';

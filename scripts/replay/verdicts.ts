@@ -1,5 +1,5 @@
 /** The findings of all checks in one table. */
-import { table } from '../../core/table.ts';
+import { table } from '../../core/helpers/text-table.ts';
 import { CLIENT_STYLES, type ClientStyle } from './client.ts';
 import type { VendorStyle } from './folder.ts';
 

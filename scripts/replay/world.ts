@@ -1,5 +1,5 @@
 /** The world of a replay: one real gateway, one mock vendor, and a channel for every answer. */
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { type FakeVendor, fakeVendor } from '../../test/kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../../test/kit/gateway.ts';
 import { errorAnswer, type Script } from '../../test/kit/script.ts';

@@ -1,11 +1,12 @@
 /** A simulator that nobody here has written as vendor of all four shapes, asked by the official clients. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
-import type { SpeechName } from '../kit/scenarios.ts';
+import type { SpeechName } from '../kit/speech.ts';
 import { QUESTION, TOOLS } from './matrix.ts';
 import { KIND_NAMES, KINDS } from './stand.ts';
 

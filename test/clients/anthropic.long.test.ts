@@ -1,7 +1,7 @@
 /** The official client of the messages style, new and old, before vendors of every kind. */
 import Anthropic from '@anthropic-ai/sdk';
 import OldAnthropic from 'anthropic-sdk-0';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { type Client, matrix, QUESTION, type Said, SYSTEM, TOOLS, type Turn } from './matrix.ts';
 import type { Stand } from './stand.ts';
 

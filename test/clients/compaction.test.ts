@@ -1,9 +1,10 @@
 /** Coding clients that ask for a summary of a conversation, and go on with it: `compaction_trigger`, as Codex sends it. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import OpenAI from 'openai';
 import type { JsonObject } from '../../core/plugin.ts';
-import type { Scenario } from '../kit/scenarios.ts';
+import type { Scenario } from '../kit/speech.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from './stand.ts';
 
 const SUMMARY = 'The task: count the gates. Found: 17, in gates.txt.';

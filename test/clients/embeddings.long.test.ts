@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
 import { OpenAIEmbeddings } from '@langchain/openai';
 import OpenAI, { type APIError } from 'openai';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { errorAnswer, jsonAnswer, type Script } from '../kit/script.ts';

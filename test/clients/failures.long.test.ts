@@ -1,4 +1,5 @@
 /** The official clients when something goes wrong: each throws its own error, leaves the vendor, asks again when it may. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
@@ -6,8 +7,9 @@ import OldAnthropic from 'anthropic-sdk-0';
 import OpenAI from 'openai';
 import { VENDOR_KEY } from '../kit/gateway.ts';
 import { heldByCalls } from '../kit/money.ts';
-import { breaksOff, failsWith, SCENARIOS, type SpeechName, says } from '../kit/scenarios.ts';
+import { breaksOff, failsWith, SCENARIOS, says } from '../kit/scenarios.ts';
 import { fin, hold, rst } from '../kit/script.ts';
+import type { SpeechName } from '../kit/speech.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 import { QUESTION } from './matrix.ts';
 import { KIND_NAMES, openStand, type Stand } from './stand.ts';

@@ -13,7 +13,7 @@ import {
   type UsageMetadata,
 } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { breaksOff, failsWith, SCENARIOS } from '../kit/scenarios.ts';
 import {
   askFresh,

@@ -1,12 +1,14 @@
 /** Every client, asked about every scenario, behind every kind of vendor, whole and streamed: they all read the same. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { VENDOR_KEY } from '../kit/gateway.ts';
 import { THOUGHT_SIGNATURE } from '../kit/gemini-speech.ts';
 import { SIGNATURE } from '../kit/messages-speech.ts';
 import { SEALED } from '../kit/responses-speech.ts';
-import { heard, SCENARIOS, type Scenario, SPEECHES, type SpeechName } from '../kit/scenarios.ts';
+import { heard, SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
+import type { Scenario, SpeechName } from '../kit/speech.ts';
 import { toldTo } from '../kit/told.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from './stand.ts';
 

@@ -8,7 +8,7 @@ import type {
   ResponseOutputItem,
   ResponseStreamEvent,
 } from 'openai/resources/responses/responses';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { type Client, QUESTION, type Said, SYSTEM, TOOLS, type Turn } from './matrix.ts';
 import type { Stand } from './stand.ts';
 

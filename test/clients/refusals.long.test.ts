@@ -1,11 +1,13 @@
 /** What clients are told when a vendor refuses or fails, in the words and with the statuses that their own logic looks for. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import { SCENARIOS, SPEECHES, type SpeechName } from '../kit/scenarios.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import { SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
 import { eventStream, jsonAnswer, type Script, sized } from '../kit/script.ts';
+import type { SpeechName } from '../kit/speech.ts';
 import { openStand, type Stand } from './stand.ts';
 
 type Client = 'chat' | 'responses' | 'messages';

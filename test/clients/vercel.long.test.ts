@@ -16,7 +16,7 @@ import {
   type ToolSet,
   tool,
 } from 'ai';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { breaksOff, failsWith, SCENARIOS } from '../kit/scenarios.ts';
 import {
   askFresh,

@@ -14,10 +14,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { keepConfig } from '../../core/config/kept.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import { keepConfig } from '../../core/operations/config-editing/versions.ts';
 import { definePlugin, schema } from '../../core/plugin.ts';
-import { createVault, KEY_BYTES } from '../../core/vault.ts';
+import { createVault, KEY_BYTES } from '../../core/store/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { editsOf } from '../kit/config-edits.ts';
 import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, root, said, type Visitor } from '../kit/console.ts';

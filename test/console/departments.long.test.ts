@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { unitsOf } from '../../plugins/console/units.ts';
+import { unitsOf } from '../../plugins/console/format/units.ts';
 import {
   type ApiAnswer,
   CONSOLE_PIPELINE,

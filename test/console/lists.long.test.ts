@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Keys } from '../../core/contracts/keys.ts';
-import { csvTable } from '../../plugins/console/csv.ts';
+import { csvTable } from '../../plugins/console/format/csv.ts';
 import { PASSWORD, signedIn, type Visitor, verdictOf } from '../kit/console.ts';
 import { type Administered, administered } from './administered.ts';
 

@@ -7,7 +7,7 @@ import { Audit } from '../../core/contracts/audit.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { refuse } from '../../core/plugin.ts';
 import accounts from '../../plugins/accounts/index.ts';
-import { createGuesses } from '../../plugins/console/guesses.ts';
+import { createGuesses } from '../../plugins/console/access/sign-in-attempts.ts';
 import counters from '../../plugins/counters/index.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { BlockList } from 'node:net';
 import { describe, it } from 'node:test';
-import { canonicalAddress, canonicalRange, clientAddress, createAddressList } from '../../core/address.ts';
+import { canonicalAddress, canonicalRange, clientAddress, createAddressList } from '../../core/helpers/address-list.ts';
 import fc from '../kit/fast-check.ts';
 
 describe('an IP address', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { AnswerBody } from '../../core/answer-body.ts';
+import { AnswerBody } from '../../core/http/chunked-body.ts';
 
 /** What comes over the wire where `write` writes a body. */
 async function onTheWire(version: '1.0' | '1.1', write: (body: AnswerBody) => void): Promise<string> {

@@ -5,7 +5,7 @@ import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
-import { sendPieces } from '../../core/answers.ts';
+import { sendPieces } from '../../core/http/responses.ts';
 
 /** Sends these pieces to whoever asks, and tells how that ended. */
 async function sending(pieces: () => AsyncIterable<string>, stalledMs: number) {

@@ -5,13 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { noAsking } from '../../core/ask.ts';
-import { type Assembly, assemble, type Plan, planFrom } from '../../core/assembly.ts';
+import { type Assembly, assemble, type Plan, planFrom } from '../../core/assembly/assemble.ts';
+import { LastingStates } from '../../core/assembly/lasting-state.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { ConfigError } from '../../core/config/file.ts';
 import { throwIfWrong } from '../../core/config/sections.ts';
-import { LastingStates } from '../../core/lasting.ts';
-import { createLog } from '../../core/log.ts';
+import { noAsking } from '../../core/outgoing/vendor-request.ts';
 import {
   definePlugin,
   type Parts,
@@ -21,7 +20,8 @@ import {
   schema,
   service,
 } from '../../core/plugin.ts';
-import { createVault } from '../../core/vault.ts';
+import { createLog } from '../../core/runtime/logger.ts';
+import { createVault } from '../../core/store/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
 import fc from '../kit/fast-check.ts';

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { decryptFile, encryptFile, encryptionOf } from '../../core/backups/encryption.ts';
+import { decryptFile, encryptFile, encryptionOf } from '../../core/operations/backups/encryption.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'turnpike-encryption-'));
 after(() => rmSync(dir, { recursive: true }));

@@ -1,7 +1,7 @@
 /** Which backups are kept. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { backupOfName, expendable, nameOfBackup } from '../../core/backups/names.ts';
+import { backupOfName, expendable, nameOfBackup } from '../../core/operations/backups/names.ts';
 import fc from '../kit/fast-check.ts';
 
 const HOUR_MS = 3_600_000;

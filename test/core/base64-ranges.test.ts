@@ -1,9 +1,9 @@
 /** Large bodies: what is found out about their letters of base64, and that nobody reads them differently for it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findBase64, noBase64, spliced } from '../../core/base64-ranges.ts';
-import type { BodyStream } from '../../core/body-stream.ts';
-import { scanJson } from '../../core/json.ts';
+import { findBase64, noBase64, spliced } from '../../core/bytes/base64-ranges.ts';
+import type { BodyStream } from '../../core/bytes/body-stream.ts';
+import { scanJson } from '../../core/bytes/json-body.ts';
 import fc from '../kit/fast-check.ts';
 
 const KIB = 1_024;

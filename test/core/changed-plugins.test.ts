@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { withoutBackup } from '../../core/opening.ts';
+import { withoutBackup } from '../../core/store/open-store.ts';
 import { defaultConfig, startGateway } from '../kit/gateway.ts';
 
 describe('a plugin author', () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ChoreOptions, createChore } from '../../core/chore.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
-import { silentLog } from '../../core/log.ts';
+import { type ChoreOptions, createChore } from '../../core/helpers/periodic-task.ts';
+import { silentLog } from '../../core/runtime/logger.ts';
 import { fakeClock } from '../kit/clock.ts';
 
 /** A run of the work that goes on until the test ends it. */

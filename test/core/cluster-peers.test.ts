@@ -1,9 +1,9 @@
 /** Peers of a shared store, whose membership speaks whenever it likes. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { systemClock } from '../../core/clock.ts';
 import { joinPeers } from '../../core/cluster/peers.ts';
 import type { Log, Membership } from '../../core/plugin.ts';
+import { systemClock } from '../../core/runtime/clock.ts';
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
 

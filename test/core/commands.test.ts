@@ -16,8 +16,8 @@ import {
   readWords,
   runCommand,
   usage,
-} from '../../core/commands.ts';
-import { askControl, controlPath, openControl } from '../../core/control.ts';
+} from '../../core/operations/commands/command-line.ts';
+import { askControl, controlPath, openControl } from '../../core/operations/commands/control-socket.ts';
 import { type Command, type CommandRequest, refuse, UsageError } from '../../core/plugin.ts';
 
 /** What the commands were asked, latest last. */

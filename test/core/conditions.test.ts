@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { all, type Condition, condition, contains, either, mentions, readPage } from '../../core/conditions.ts';
+import {
+  all,
+  type Condition,
+  condition,
+  contains,
+  either,
+  mentions,
+  readPage,
+} from '../../core/store/sql-conditions.ts';
 import { memoryStore } from '../kit/drive.ts';
 
 describe('a search condition', () => {

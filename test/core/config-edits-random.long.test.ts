@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { isMap, isSeq, LineCounter, type Node, parse, parseDocument } from 'yaml';
-import { applyEdits } from '../../core/config/edits.ts';
 import type { TextEdit } from '../../core/contracts/configuring.ts';
+import { applyEdits } from '../../core/operations/config-editing/edits.ts';
 import { commentsOf, editsOf } from '../kit/config-edits.ts';
 import fc from '../kit/fast-check.ts';
 

@@ -2,8 +2,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a value is one
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applyEdits } from '../../core/config/edits.ts';
 import type { TextEdit } from '../../core/contracts/configuring.ts';
+import { applyEdits } from '../../core/operations/config-editing/edits.ts';
 
 describe('an edit of the text', () => {
   const cases: readonly (readonly [name: string, edits: readonly TextEdit[], from: string, to: string])[] = [

@@ -1,11 +1,11 @@
 /** The phases `inspect` and `revise`, on a whole gateway: every client's style before every vendor's. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Content, ContentPart, Inspection, Revision } from '../../core/contracts/content.ts';
-import type { Part } from '../../core/contracts/conversation.ts';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Content, ContentPart, Inspection, Revision } from '../../core/contracts/formats/content.ts';
+import type { Part } from '../../core/contracts/formats/conversation.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { type Awaitable, definePlugin, type Exchange, type Known, refuse } from '../../core/plugin.ts';
-import { foldParts } from '../../core/translation/fold.ts';
+import { foldParts } from '../../core/translation/conversation/fold.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import { CLIENTS, type ClientName } from '../e2e/style-clients.ts';
 import { replyOf } from '../kit/conversations.ts';

@@ -1,7 +1,7 @@
 /** Deadlines: swept together, late by no more than a sweep, and never early. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createDeadlines, type Deadline, type Deadlines } from '../../core/deadlines.ts';
+import { createDeadlines, type Deadline, type Deadlines } from '../../core/runtime/deadlines.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import fc from '../kit/fast-check.ts';
 

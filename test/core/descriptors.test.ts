@@ -1,8 +1,8 @@
 /** A process without free file descriptors: its timers go on, and it accepts no more connections than it can serve. */
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { guardedClock } from '../../core/clock.ts';
-import { createWatch } from '../../core/vitals.ts';
+import { createWatch } from '../../core/operations/monitor/vitals.ts';
+import { guardedClock } from '../../core/runtime/clock.ts';
 import { connectionsWithin, descriptorLimit } from '../../core/workers/descriptors.ts';
 import { fakeClock } from '../kit/clock.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { planFrom } from '../../core/assembly.ts';
+import { planFrom } from '../../core/assembly/assemble.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import { defineErrors } from '../../core/sdk.ts';

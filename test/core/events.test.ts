@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createEventSplitter, eventData, eventName, unendedEvent } from '../../core/events.ts';
+import { createEventSplitter, eventData, eventName, unendedEvent } from '../../core/bytes/event-splitter.ts';
 import fc from '../kit/fast-check.ts';
 import { share } from '../kit/whole.ts';
 

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { type Books, endedExchange } from '../../core/books.ts';
-import { createDeadlines } from '../../core/deadlines.ts';
-import { ClientLeft, LiveExchange } from '../../core/exchange.ts';
-import { newId } from '../../core/id.ts';
-import { createLog } from '../../core/log.ts';
-import { createPipeline } from '../../core/pipeline.ts';
+import { ClientLeft, LiveExchange } from '../../core/call/live-exchange.ts';
+import { createPipeline } from '../../core/call/phases.ts';
+import { type Books, endedExchange } from '../../core/call/settlement.ts';
 import { type Attempt, type Outcome, type Parts, type Step, StoreUnavailable, statementOf } from '../../core/plugin.ts';
-import { NO_TOKENS } from '../../core/usage.ts';
+import { createDeadlines } from '../../core/runtime/deadlines.ts';
+import { newId } from '../../core/runtime/ids.ts';
+import { createLog } from '../../core/runtime/logger.ts';
+import { NO_TOKENS } from '../../core/translation/conversation/count-usage.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
 

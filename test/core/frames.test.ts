@@ -1,9 +1,9 @@
 /** Streams that are not server-sent events: wherever their bytes are cut, they become the same events, and none that is incomplete. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FrameFormat, Frames } from '../../core/contracts/vendor.ts';
-import { type EventSplitter, eventData, eventName, unendedEvent } from '../../core/events.ts';
-import { acceptOf, createFrameSplitter } from '../../core/frames.ts';
+import { type EventSplitter, eventData, eventName, unendedEvent } from '../../core/bytes/event-splitter.ts';
+import { acceptOf, createFrameSplitter } from '../../core/bytes/frame-splitter.ts';
+import type { FrameFormat, Frames } from '../../core/contracts/formats/vendor.ts';
 import fc from '../kit/fast-check.ts';
 
 /** A frame is its length in two bytes, a name of one letter (`-`: none, `!`: invalid, `0`: no event), and its data. */

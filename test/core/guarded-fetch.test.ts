@@ -7,15 +7,15 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { after, before, describe, it } from 'node:test';
 import { createSecureContext } from 'node:tls';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import type { Fetched } from '../../core/contracts/style.ts';
-import { GatewayError } from '../../core/errors.ts';
+import type { Fetched } from '../../core/contracts/formats/style.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
 import {
   type Allowance,
   fetchGuarded,
   type GuardOptions,
   isPublicAddress,
   type Lookup,
-} from '../../core/guarded-fetch.ts';
+} from '../../core/outgoing/guarded-fetch.ts';
 import { CERTIFICATES } from '../kit/certificates.ts';
 
 const never = new AbortController().signal;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { type GuardOptions, type Lookup, postGuarded } from '../../core/guarded-fetch.ts';
+import { type GuardOptions, type Lookup, postGuarded } from '../../core/outgoing/guarded-fetch.ts';
 
 /** A resolver that answers each question with the next of these. */
 function answers(...addresses: readonly (readonly string[])[]): Lookup {

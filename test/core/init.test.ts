@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { newConfiguration } from '../../core/init.ts';
+import { newConfiguration } from '../../core/cli/init.ts';
 import { turnpike } from '../kit/process.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

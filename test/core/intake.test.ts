@@ -1,8 +1,8 @@
 /** What bodies may hold: never more than their budgets, and everything is there again once it is given back. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GatewayError } from '../../core/errors.ts';
-import { createIntake, type Holding } from '../../core/intake.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
+import { createIntake, type Holding } from '../../core/incoming/body-budgets.ts';
 import fc from '../kit/fast-check.ts';
 
 /** The status it is refused with; 0 where it is not. */

@@ -1,7 +1,7 @@
-/** `JSON.parse` in the versions of Node that confuse member names (core/runtime/json-parse.ts), and in those that do not. */
+/** `JSON.parse` in the versions of Node that confuse member names (core/bytes/json-parse.ts), and in those that do not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exactParse } from '../../core/runtime/json-parse.ts';
+import { exactParse } from '../../core/bytes/json-parse.ts';
 import fc from '../kit/fast-check.ts';
 import '../../core/plugin.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonBody, JsonObject } from '../../core/contracts/json.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { type JsonLimits, scanAnswer, scanJson } from '../../core/json.ts';
+import { type JsonLimits, scanAnswer, scanJson } from '../../core/bytes/json-body.ts';
+import type { Json, JsonBody, JsonObject } from '../../core/contracts/formats/json.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
 import fc from '../kit/fast-check.ts';
 import { share } from '../kit/whole.ts';
 

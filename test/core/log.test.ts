@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isSecretName } from '../../core/config/secrets.ts';
-import { createLog, createRedactor, type Log, type LogLevel } from '../../core/log.ts';
+import { createLog, createRedactor, type Log, type LogLevel } from '../../core/runtime/logger.ts';
 import fc from '../kit/fast-check.ts';
 
 /** A log and the lines it wrote. */

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createMasks, MASK } from '../../core/config/masks.ts';
 import { parseYaml } from '../../core/config/yaml.ts';
+import { createMasks, MASK } from '../../core/operations/config-editing/masks.ts';
 import fc from '../kit/fast-check.ts';
 
 const masks = createMasks(Buffer.alloc(32, 7));

@@ -1,7 +1,7 @@
 /** Which proxy a request uses: by its channel, by `upstream.proxy`, by the environment and its exceptions. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createOutgoingProxies, proxySecrets } from '../../core/outgoing-proxy.ts';
+import { createOutgoingProxies, proxySecrets } from '../../core/upstream/proxy.ts';
 
 const ONE = 'http://one.example:3128';
 const TWO = 'http://two.example:3128';

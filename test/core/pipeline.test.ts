@@ -1,13 +1,14 @@
 /** How each phase runs: who is asked, in which order, and what a failure means. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Attempt } from '../../core/contracts/call.ts';
-import type { Content, Inspection, Revision } from '../../core/contracts/content.ts';
-import type { Holder } from '../../core/contracts/keys.ts';
-import { createDeadlines } from '../../core/deadlines.ts';
-import { createLog } from '../../core/log.ts';
-import { createPipeline, type Pipeline } from '../../core/pipeline.ts';
+import { createPipeline, type Pipeline } from '../../core/call/phases.ts';
+import type { Attempt } from '../../core/contracts/formats/call.ts';
+import type { Content, Inspection, Revision } from '../../core/contracts/formats/content.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
 import { GatewayError, type Offer, type Parts, refuse, type Step } from '../../core/plugin.ts';
+import { createDeadlines } from '../../core/runtime/deadlines.ts';
+import { createLog } from '../../core/runtime/logger.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { exchange, verdict } from '../kit/drive.ts';
 

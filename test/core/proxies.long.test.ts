@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Running } from '../../core/contracts/running.ts';
-import { createProxyWatch } from '../../core/proxies.ts';
+import { createProxyWatch } from '../../core/server/proxy-watch.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root } from '../kit/console.ts';
 import { startGateway } from '../kit/gateway.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What http-proxy-3 does when it is handed a client's request as it came. `core/opaque.ts` is built around these facts: should an
+ * What http-proxy-3 does when it is handed a client's request as it came. `core/passthrough/byte-proxy.ts` is built around these facts: should an
  * upgrade of the library change one of them, this is where it shows.
  */
 import assert from 'node:assert/strict';

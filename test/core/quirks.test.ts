@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { checkValue } from '../../core/config/validator.ts';
-import { layQuirks, quirksOfModel, quirksSchema, USUAL } from '../../core/translation/quirks.ts';
+import { layQuirks, quirksOfModel, quirksSchema, USUAL } from '../../core/translation/quirks/quirks.ts';
 
 describe('layers of quirks', () => {
   it('are the defaults without entries', () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Invariant, OpenStore, Reader } from '../../core/plugin.ts';
-import { describeFindings, reconcile } from '../../core/reconcile.ts';
-import { openStore } from '../../core/store.ts';
+import { describeFindings, reconcile } from '../../core/store/invariants.ts';
+import { openStore } from '../../core/store/migrations.ts';
 import driver from '../../plugins/stores/sqlite/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-reconcile-'));

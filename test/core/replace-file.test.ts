@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { obstacleOf, removeDrafts, replaceFile } from '../../core/config/replace-file.ts';
+import { obstacleOf, removeDrafts, replaceFile } from '../../core/operations/config-editing/replace-file.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { startGateway } from '../kit/gateway.ts';
 import { until } from '../kit/until.ts';
@@ -83,7 +83,9 @@ describe('replacing a file', () => {
 
   it('is refused with the reason if its folder is read-only, or it belongs to another user', (t) => {
     if (process.getuid?.() !== 0) return t.skip('only root can act as another user');
-    const module = pathToFileURL(join(import.meta.dirname, '../../core/config/replace-file.ts')).href;
+    const module = pathToFileURL(
+      join(import.meta.dirname, '../../core/operations/config-editing/replace-file.ts'),
+    ).href;
     const asNobody = (path: string): string => {
       const code = `process.setgid(65534); process.setuid(65534); console.log(await obstacleOf(${JSON.stringify(path)}))`;
       const script = `const { obstacleOf } = await import(${JSON.stringify(module)}); ${code}`;

@@ -1,7 +1,8 @@
 /** A vendor whose token was revoked before its end: its request is signed again and repeated, once. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Channel } from '../../core/contracts/vendor.ts';
+import type { Channel } from '../../core/contracts/formats/channel.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';

@@ -6,9 +6,9 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { Upload } from '../../core/contracts/call.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { createSpool, type RequestSpool } from '../../core/spool.ts';
+import type { Upload } from '../../core/contracts/formats/call.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
+import { createSpool, type RequestSpool } from '../../core/incoming/upload-spool.ts';
 import { leftIn } from '../kit/multipart.ts';
 
 const MIB = 1_048_576;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/runtime/clock.ts';
 import { queueOf, writes } from '../../core/runtime/stage.ts';
 
 describe('a turn', () => {

@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, describe, it } from 'node:test';
 import type { Log, Migration, OpenStore, StoreDriver } from '../../core/plugin.ts';
-import { CORE_TABLES, migrate, openStore, requireKnown, requireUpToDate, type TableOwner } from '../../core/store.ts';
+import {
+  CORE_TABLES,
+  migrate,
+  openStore,
+  requireKnown,
+  requireUpToDate,
+  type TableOwner,
+} from '../../core/store/migrations.ts';
 import driver from '../../plugins/stores/sqlite/index.ts';
 import { fakeClock } from '../kit/clock.ts';
 

@@ -1,7 +1,7 @@
 /** Work that each account does one at a time. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createTurns } from '../../core/inspection/turns.ts';
+import { createTurns } from '../../core/text-search/turns.ts';
 
 const refuse = (): never => {
   throw new Error('too many');

@@ -1,11 +1,11 @@
 /** Types that are inferred from schemas: each `is<…>()` only compiles if both types are the same. Values are those of the validator. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkedPart } from '../../core/config/ready.ts';
+import { checkedPart } from '../../core/config/compiled-schemas.ts';
 import { checkValue } from '../../core/config/validator.ts';
 import { duration, settings } from '../../core/config/values.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import { type Accepted, type Schema, schema, typed } from '../../core/definitions.ts';
+import { type Accepted, type Schema, schema, typed } from '../../core/contracts/definitions.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 

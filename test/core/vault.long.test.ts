@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import type { OpenStore } from '../../core/plugin.ts';
 import {
   draftKey,
   type KeySource,
@@ -20,10 +21,9 @@ import {
   newVault,
   openVault,
   readKeyFile,
-} from '../../core/master-key.ts';
-import type { OpenStore } from '../../core/plugin.ts';
-import { openStore, rememberVault } from '../../core/store.ts';
-import { createVault, readMasterKey } from '../../core/vault.ts';
+} from '../../core/store/master-key.ts';
+import { openStore, rememberVault } from '../../core/store/migrations.ts';
+import { createVault, readMasterKey } from '../../core/store/vault.ts';
 import sqlite from '../../plugins/stores/sqlite/index.ts';
 import fc from '../kit/fast-check.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { wordAt } from '../../core/json-text.ts';
+import { wordAt } from '../../core/bytes/json-text.ts';
 import fc from '../kit/fast-check.ts';
 
 const word = (text: string): string | undefined => {

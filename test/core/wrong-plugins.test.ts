@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { planFrom, rehearse } from '../../core/assembly.ts';
+import { planFrom, rehearse } from '../../core/assembly/assemble.ts';
 import { ConfigError } from '../../core/config/file.ts';
 import { throwIfWrong } from '../../core/config/sections.ts';
 import { definePlugin } from '../../core/plugin.ts';

@@ -1,14 +1,16 @@
 /** Coding agents before vendors of every kind, each as strict as a real one: single tasks, and long conversations that change the model. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import { AGENTS, type Agent, type AgentCall, type AgentConversation } from '../kit/agents.ts';
 import { COLLECTORS } from '../kit/collected.ts';
 import type { Answer } from '../kit/fake-vendor.ts';
 import { VENDOR_KEY } from '../kit/gateway.ts';
-import { breaksOff, failsWith, type Scenario, type SpeechName, says } from '../kit/scenarios.ts';
+import { breaksOff, failsWith, says } from '../kit/scenarios.ts';
 import { rst } from '../kit/script.ts';
+import type { Scenario, SpeechName } from '../kit/speech.ts';
 
 let stand: Stand;
 before(async () => {

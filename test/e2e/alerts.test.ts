@@ -11,7 +11,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { BUDGET_EMAILS } from '../../core/contracts/alerts.ts';
 import { Departments } from '../../core/contracts/departments.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { advanced, CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, said, signedIn } from '../kit/console.ts';

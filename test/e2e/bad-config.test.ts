@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { planFrom } from '../../core/assembly.ts';
-import { describeAssembly } from '../../core/check.ts';
+import { planFrom } from '../../core/assembly/assemble.ts';
+import { describeAssembly } from '../../core/cli/check.ts';
 import { ConfigError } from '../../core/config/file.ts';
-import { editorSchema } from '../../core/config/schema.ts';
-import { openGateway } from '../../core/gateway.ts';
-import { silentLog } from '../../core/log.ts';
+import { openGateway } from '../../core/gateway/gateway.ts';
+import { editorSchema } from '../../core/operations/config-editing/editor-schema.ts';
+import { silentLog } from '../../core/runtime/logger.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
 /** What is wrong with text and shape, and what is wrong between the sections. */

@@ -9,7 +9,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionFunctionTool,
 } from 'openai/resources/chat/completions';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, DONE } from '../kit/fixtures.ts';
 import { defaultConfig, startGateway, type TestGateway, type TestGatewayOptions } from '../kit/gateway.ts';

@@ -1,9 +1,10 @@
 /** Coding clients and chat applications, with what they really send, before vendors of every kind: two turns of a conversation. */
+
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { isObject } from '../../core/translation/fields.ts';
+import { isObject } from '../../core/bytes/fields.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { KIND_NAMES, KINDS, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import {
   agent,
@@ -24,8 +25,9 @@ import { VENDOR_KEY } from '../kit/gateway.ts';
 import { THOUGHT_SIGNATURE } from '../kit/gemini-speech.ts';
 import { SIGNATURE } from '../kit/messages-speech.ts';
 import { SEALED } from '../kit/responses-speech.ts';
-import { heard, SCENARIOS, type Scenario, type SpeechName } from '../kit/scenarios.ts';
+import { heard, SCENARIOS } from '../kit/scenarios.ts';
 import { eventStream, jsonAnswer } from '../kit/script.ts';
+import type { Scenario, SpeechName } from '../kit/speech.ts';
 import { type Told, toldTo } from '../kit/told.ts';
 
 type List = readonly JsonObject[];

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { runCommandLine } from '../../core/main.ts';
+import { runCommandLine } from '../../core/cli/main.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tp-help-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -75,7 +75,7 @@ describe('the server', () => {
     const { loadCompiled } = await import(join(checkout, 'scripts/compiled-load.mjs'));
     const { modules } = loadCompiled(join(dist, name)).compiled;
     const load = (file: string) => modules.get(file)();
-    const { checkedPart, readyValidator } = await load('core/config/ready.ts');
+    const { checkedPart, readyValidator } = await load('core/config/compiled-schemas.ts');
     const { coreSections } = await load('core/config/core-sections.ts');
     const { default: quota } = await load('plugins/quota/index.ts');
     for (const [section, schema] of Object.entries({ ...coreSections, ...quota.sections }))
@@ -118,7 +118,7 @@ describe('the server', () => {
   it('is compiled again once a source has changed, and a few older ones are kept for those that run on them', async () => {
     const seen = new Set(builds());
     for (const number of [1, 2, 3]) {
-      appendFileSync(join(checkout, 'core/base62.ts'), `// ${number}\n`);
+      appendFileSync(join(checkout, 'core/helpers/base62.ts'), `// ${number}\n`);
       await turnpike('version');
       for (const name of builds()) seen.add(name);
     }

@@ -1,4 +1,5 @@
 /** Answers that are cut at every byte, however they are framed and however the connection ends: none of them ends well before its time. */
+
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -6,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../core/plugin.ts';
 import { KIND_NAMES, KINDS } from '../clients/stand.ts';
 import { defaultConfig, VENDOR_KEY } from '../kit/gateway.ts';
-import type { SpeechName } from '../kit/scenarios.ts';
+import type { SpeechName } from '../kit/speech.ts';
 import { some } from '../kit/whole.ts';
 import { type Bench, callHeaders, openBench } from './bench.ts';
 import { CLIENT_NAMES, isSameStyle, type Pair } from './style-bench.ts';

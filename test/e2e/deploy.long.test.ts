@@ -19,7 +19,7 @@ import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
-import { CORE_PATHS } from '../../core/assembly.ts';
+import { CORE_PATHS } from '../../core/assembly/assemble.ts';
 import { durationMs } from '../../core/config/values.ts';
 import { startServer } from '../../scripts/cluster/programs.ts';
 import { freePort } from '../../scripts/free-port.ts';

@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { Explaining } from '../../core/contracts/explaining.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { packOpaque, unpackOpaque } from '../../core/translation/index.ts';
 import {

@@ -1,13 +1,14 @@
 /** The rules of HTTP at the gateway's door: what is refused, how, and that nothing ever slips through behind a refusal. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Headers } from '../../core/contracts/call.ts';
+import type { Headers } from '../../core/contracts/definitions.ts';
 import { definePlugin, refuse } from '../../core/plugin.ts';
 import { Lines } from '../../core/server/pipelining.ts';
-import { createGatewayServer, type ServerOptions } from '../../core/server.ts';
+import { createGatewayServer, type ServerOptions } from '../../core/server/server.ts';
 import { connectionsWithin, descriptorLimit } from '../../core/workers/descriptors.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';

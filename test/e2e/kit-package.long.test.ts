@@ -67,7 +67,7 @@ describe('the package for authors', () => {
     assert.deepEqual([scripts, devDependencies], [undefined, undefined]);
     for (const [name, target] of Object.entries(exports)) {
       for (const path of Object.values(typeof target === 'string' ? [target] : target)) {
-        const file = inPackage(path.replace('*', 'accounts'));
+        const file = inPackage(path);
         assert.ok(statSync(file).isFile(), `${name} leads to ${path}`);
         assert.ok(!/(?<!\.d)\.ts$/.test(path), `${name} leads to TypeScript, which node does not load from packages`);
       }
@@ -87,8 +87,10 @@ describe('the package for authors', () => {
   });
 
   it('compiles in the strictest of projects, with declarations checked', async () => {
-    const contracts = readdirSync(join(ROOT, 'core/contracts')).map((name) => name.replace('.ts', ''));
-    const modules = ['plugin', 'sdk', 'translation', 'kit', ...contracts.map((name) => `contracts/${name}`)];
+    const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly exports: object };
+    const modules = Object.keys(exports)
+      .map((name) => name.slice(2))
+      .filter((name) => name !== 'typescript' && name !== 'package.json');
     const place = join(dir, 'strict');
     mkdirSync(place);
     const imports = modules.map((name, i) => `import type * as m${i} from 'turnpike/${name}';`);

@@ -1,7 +1,7 @@
 /** Every limit of the specification, through a whole gateway: at the value, just below it and just above. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { chatBody } from '../kit/fixtures.ts';

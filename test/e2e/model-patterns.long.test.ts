@@ -1,9 +1,9 @@
 /** Models whose name in gateway.yaml has a `*`: whatever begins like that can be called, priced, scoped and explained. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeAssembly } from '../../core/check.ts';
+import { describeAssembly } from '../../core/cli/check.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
 

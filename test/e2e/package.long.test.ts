@@ -88,7 +88,13 @@ describe('a release', () => {
   });
 
   it('is refused if the package has a source map, a test, a database, a secret or the name of a folder', () => {
-    for (const file of ['dist/package/js/kit.js.map', 'test/kit.test.ts', 'data/turnpike.db', '.env', 'core/main.ts'])
+    for (const file of [
+      'dist/package/js/kit.js.map',
+      'test/kit.test.ts',
+      'data/turnpike.db',
+      '.env',
+      'core/cli/main.ts',
+    ])
       assert.deepEqual(surprises(file, '', '/x/checkout'), [`${file} is not expected`]);
     const file = 'dist/package/js/kit.js';
     assert.deepEqual(surprises(file, 'export const kit = 1;\n', '/x/checkout'), []);

@@ -1,10 +1,10 @@
 /** What the documentation says is so: commands, styles, quirks, errors, variables, files, links and blocks of code. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
-import { planFrom } from '../../core/assembly.ts';
-import { quirksSchema, USUAL } from '../../core/translation/quirks.ts';
+import { planFrom } from '../../core/assembly/assemble.ts';
+import { quirksSchema, USUAL } from '../../core/translation/quirks/quirks.ts';
 import { CHANNEL_FIELDS } from '../../plugins/models/sections.ts';
 import { made } from '../../scripts/errors.ts';
 import { turnpike } from '../kit/process.ts';
@@ -236,15 +236,17 @@ describe('what the documentation lists', () => {
     assert.deepEqual(fields('Field of a model'), Object.keys(properties).sort());
   });
 
-  it('are the files of core, each with what it is for', () => {
-    const rows = table('File').filter(({ page: path }) => path === 'core/README.md');
-    const told = rows.flatMap(({ cells }) => codeIn(cells[0]));
-    for (const [path] of sources('core')) if (dirname(path) === 'core') assert.ok(told.includes(basename(path)), path);
+  it('are the rooms of core, each with what is in it', () => {
+    const rows = table('Folder').filter(({ page: path }) => path === 'core/README.md');
+    const listed = rows.flatMap(({ cells }) => codeIn(cells[0]?.replace(/\[([^\]]*)\]\([^)]*\)/g, '`$1`')));
+    const rooms = sources('core').map(([path]) => path.split('/').slice(1));
+    const names = rooms.map(([name = '', ...below]) => (below.length === 0 ? name : `${name}/`));
+    assert.deepEqual(listed.toSorted(), [...new Set(names)].sort());
   });
 
   it('are the files of the translation', () => {
     const told = table('Files of this folder').flatMap(({ cells }) => codeIn(cells[0]));
-    const files = sources('core').flatMap(([path]) => (dirname(path) === 'core/translation' ? [basename(path)] : []));
+    const files = sources('core/translation').map(([path]) => relative('core/translation', path));
     assert.deepEqual(told.toSorted(), files.toSorted());
   });
 });

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { planFrom } from '../../core/assembly.ts';
+import { planFrom } from '../../core/assembly/assemble.ts';
 import { CERTIFICATES } from '../kit/certificates.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, chatBody, chatEvents } from '../kit/fixtures.ts';

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { generateSync } from 'otplib';
-import { recover } from '../../core/alone.ts';
+import { runCommandLine } from '../../core/cli/main.ts';
+import { recover } from '../../core/cli/offline.ts';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Invitations } from '../../core/contracts/invitations.ts';
@@ -13,8 +14,7 @@ import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Payments } from '../../core/contracts/payments.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
-import { silentLog } from '../../core/log.ts';
-import { runCommandLine } from '../../core/main.ts';
+import { silentLog } from '../../core/runtime/logger.ts';
 import { defaultConfig, startGateway, type TestGateway, testStore } from '../kit/gateway.ts';
 
 const PIPELINE = [

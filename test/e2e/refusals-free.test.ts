@@ -1,7 +1,7 @@
 /** Refusals of a vendor of the messages style, which bills those before any output as nothing, whatever it reports. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { eventStream, jsonAnswer, type Script } from '../kit/script.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { describeAssembly } from '../../core/check.ts';
+import { describeAssembly } from '../../core/cli/check.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import { runCommandLine } from '../../core/main.ts';
+import { runCommandLine } from '../../core/cli/main.ts';
 import { defaultConfig } from '../kit/gateway.ts';
 import { onlyOnSqlite } from '../kit/postgres.ts';
 import { startProcess } from '../kit/process.ts';

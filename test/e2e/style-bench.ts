@@ -1,4 +1,5 @@
 /** A gateway between clients of every style and vendors of every shape, all of which misbehave; and what its books say then. */
+
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../core/plugin.ts';
 import { KIND_NAMES, KINDS } from '../clients/stand.ts';
@@ -6,8 +7,9 @@ import { closedPort, type FakeVendor, fakeVendor, type VendorRequest } from '../
 import { defaultConfig, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { heldByCalls } from '../kit/money.ts';
 import { type RawConnection, type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
-import { heard, type Scenario, type Speech, type SpeechName, says } from '../kit/scenarios.ts';
+import { heard, says } from '../kit/scenarios.ts';
 import { jsonAnswer, type Script } from '../kit/script.ts';
+import type { Scenario, Speech, SpeechName } from '../kit/speech.ts';
 import { until } from '../kit/until.ts';
 import type { UsageRow } from '../kit/usage-records.ts';
 import { type Bench, callHeaders, checkLog, cost, countedTokens, openBench } from './bench.ts';

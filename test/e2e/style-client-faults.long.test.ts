@@ -1,12 +1,13 @@
 /** Clients of every style that leave, or do not read, before vendors of every shape; and a gateway that has to cut them off. */
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../core/plugin.ts';
 import type { VendorRequest } from '../kit/fake-vendor.ts';
 import type { RawConnection } from '../kit/raw-client.ts';
-import type { Scenario } from '../kit/scenarios.ts';
 import { cutAt, eventStream, hold, jsonAnswer } from '../kit/script.ts';
+import type { Scenario } from '../kit/speech.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 import { cost, countedTokens } from './bench.ts';
 import {

@@ -1,8 +1,9 @@
 /** A client of each style, as far as the fault tables need one: how it asks, and what it makes of what comes. */
+
 import assert from 'node:assert/strict';
 import { createParser } from 'eventsource-parser';
-import type { Headers } from '../../core/contracts/call.ts';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Headers } from '../../core/contracts/definitions.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 
 export type ClientName = 'chat' | 'responses' | 'messages';
 

@@ -1,11 +1,11 @@
 /** Whatever a vendor of any shape does wrong, as a client of any style is told it: the table of faults once more for each pair. */
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { FailureKind } from '../../core/contracts/call.ts';
+import type { FailureKind } from '../../core/contracts/formats/call.ts';
 import type { JsonObject } from '../../core/plugin.ts';
 import { VENDOR_KEY } from '../kit/gateway.ts';
 import type { RawResponse } from '../kit/raw-client.ts';
-import type { Scenario, SpeechName } from '../kit/scenarios.ts';
 import {
   chunk,
   cutAt,
@@ -19,6 +19,7 @@ import {
   rst,
   sized,
 } from '../kit/script.ts';
+import type { Scenario, SpeechName } from '../kit/speech.ts';
 import { cost } from './bench.ts';
 import {
   type Asked,

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { multipartStream } from '../../core/body-stream.ts';
+import { multipartStream } from '../../core/bytes/body-stream.ts';
 import { readForm as readDemoForm } from '../../plugins/vendors/demo/form.ts';
 import { countTokens } from '../../plugins/vendors/demo/tokens.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { FailureKind } from '../../core/contracts/call.ts';
+import type { FailureKind } from '../../core/contracts/formats/call.ts';
 import { closedPort, type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
 import { defaultConfig, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';

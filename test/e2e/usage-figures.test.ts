@@ -1,13 +1,15 @@
 /** Every figure that a vendor can report, as a number that is none: calls end well or cleanly, statistics answer, and all sums are exact. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, type Visitor, verify } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { ledgerFaults } from '../kit/reconcile.ts';
-import { SCENARIOS, SPEECHES, type SpeechName } from '../kit/scenarios.ts';
+import { SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
 import { eventStream, type Script, sized } from '../kit/script.ts';
+import type { SpeechName } from '../kit/speech.ts';
 
 /** As they are on the wire. */
 const VALUES = ['9007199254740992', '1e999', '"NaN"', '-1e6', '"12"', 'null', '{}'];

@@ -1,7 +1,7 @@
 /** JSON inside of texts that is nested deeper than anybody means: it stays a text, and ends in nobody's stack. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { at, call, chatDelta, geminiParts, geminiSays, list, piece, sent, type VendorKind } from './kit.ts';
 
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;

@@ -1,17 +1,17 @@
 /** Calls between a client of one style and a vendor of any, without a socket: what the vendor gets, and what the client does. */
 
 import { createParser } from 'eventsource-parser';
-import type { Offer } from '../../core/contracts/call.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { SomeQuirks } from '../../core/contracts/quirks.ts';
-import type { Style } from '../../core/contracts/style.ts';
-import type { ModelQuirks } from '../../core/contracts/vendor.ts';
-import { convey } from '../../core/conveyance.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { createEventSplitter } from '../../core/events.ts';
-import { scanJson } from '../../core/json.ts';
-import type { Parties } from '../../core/translation/parties.ts';
-import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
+import { createEventSplitter } from '../../core/bytes/event-splitter.ts';
+import { scanJson } from '../../core/bytes/json-body.ts';
+import type { Offer } from '../../core/contracts/formats/call.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { SomeQuirks } from '../../core/contracts/formats/quirks.ts';
+import type { Style } from '../../core/contracts/formats/style.ts';
+import type { ModelQuirks } from '../../core/contracts/formats/vendor.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
+import { convey } from '../../core/delivery/attempt-codec.ts';
+import type { Parties } from '../../core/delivery/parties.ts';
+import { layQuirks, quirksOfModel } from '../../core/translation/quirks/quirks.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';
@@ -21,7 +21,7 @@ import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { openaiQuirks } from '../../plugins/vendors/openai/quirks.ts';
 import { arriving } from '../kit/calls.ts';
 import { fakeClock } from '../kit/clock.ts';
-import type { SpeechName } from '../kit/scenarios.ts';
+import type { SpeechName } from '../kit/speech.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look deep into bodies
 export type Body = any;

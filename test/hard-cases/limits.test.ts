@@ -1,9 +1,11 @@
 /** The hard cases of translation that lie in limits, in fields and in how answers end: numbers 99 to 114, but for those that need a whole gateway. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { chatBody, chatEvent, chatEvents, DONE } from '../kit/fixtures.ts';
-import { SCENARIOS, SPEECHES, type SpeechName } from '../kit/scenarios.ts';
+import { SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
+import type { SpeechName } from '../kit/speech.ts';
 import {
   ask,
   askStream,

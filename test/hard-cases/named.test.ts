@@ -1,8 +1,8 @@
 /** What a translation changes is named as the client spelled it, also where little is left of a message or a file. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import { packOpaque, UNSEALED } from '../../core/translation/carrier.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import { packOpaque, UNSEALED } from '../../core/translation/conversation/opaque-values.ts';
 import { call } from './kit.ts';
 
 const hello = [{ role: 'user', content: 'Hello?' }];

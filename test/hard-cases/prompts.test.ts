@@ -1,7 +1,7 @@
 /** The hard cases of translation that lie in what is said, by whom and in which order: numbers 81 to 98. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { toldTo } from '../kit/told.ts';
 import { ask, type Body, CLIENTS, type ClientName, type Meeting, VENDORS } from './kit-wire.ts';
 

@@ -1,8 +1,8 @@
 /** The hard cases of thoughts, and of the seals that only their maker can read. Numbered as they were collected. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { scanJson } from '../../core/json.ts';
+import { scanJson } from '../../core/bytes/json-body.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { CARRIER } from '../../core/translation/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { patchTo } from '../kit/calls.ts';

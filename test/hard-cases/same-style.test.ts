@@ -1,8 +1,8 @@
 /** What is known of a model is mended where client and vendor speak one style, too, and named. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import { packOpaque, UNSEALED } from '../../core/translation/carrier.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import { packOpaque, UNSEALED } from '../../core/translation/conversation/opaque-values.ts';
 import openai from '../../plugins/vendors/openai/index.ts';
 import { call, type Special } from './kit.ts';
 

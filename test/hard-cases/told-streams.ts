@@ -1,5 +1,5 @@
 /** An answer as its vendor would have streamed it: the same content in pieces, for tests that hold the two forms against each other. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { isObject } from '../../core/translation/index.ts';
 import { chatChunk, geminiSays, named, type Said, type VendorKind } from './kit.ts';
 

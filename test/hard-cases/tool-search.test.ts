@@ -1,7 +1,7 @@
 /** A search for tools that a responses client carries out itself, towards vendors that know no such tool. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { call } from './kit.ts';
 
 const parameters = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] };

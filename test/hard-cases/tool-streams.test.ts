@@ -1,8 +1,8 @@
 /** The hard cases of tool calls: pieces that interleave, calls without ids, names that nobody takes. Numbered as they were collected. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { GatewayError } from '../../core/errors.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
 import {
   at,
   block,

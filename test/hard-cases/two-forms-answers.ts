@@ -1,5 +1,5 @@
 /** Answers in which vendors say more than words: what each style tells beside its text, by itself and all at once. */
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import type { VendorKind } from './kit.ts';
 
 type Answers = Readonly<Record<string, JsonObject>>;

@@ -1,7 +1,7 @@
 /** A stream and a whole answer are two forms of one thing: whatever a vendor says, a client hears the same of both, and is told the same warnings. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { eventsIn } from '../../scripts/replay/event-stream.ts';
 import { fold } from '../../scripts/replay/fold.ts';
 import { read } from '../../scripts/replay/told.ts';

@@ -1,8 +1,9 @@
 /** The hard cases of usage: what is told when, by whom, and of what it is a part. Numbered as they were collected. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Usage } from '../../core/contracts/call.ts';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
 import { decimal } from '../../core/sdk.ts';
 import { exactPrice } from '../../plugins/prices/price.ts';
 import {

@@ -2,18 +2,20 @@
  * The hard cases of translation that lie in the stream itself and in its transport, numbers 62 to 80 and 115; and those for which
  * a gateway has to keep or to count something, 105 to 107.
  */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { type Bench, openBench } from '../e2e/bench.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';
 import { chatEvents, DONE } from '../kit/fixtures.ts';
 import { defaultConfig, VENDOR_KEY } from '../kit/gateway.ts';
 import { type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
-import { SCENARIOS, SPEECHES, type SpeechName, says } from '../kit/scenarios.ts';
+import { SCENARIOS, SPEECHES, says } from '../kit/scenarios.ts';
 import { errorAnswer, eventStream, fin, hold, jsonAnswer, rst, sized, wholeAnswer } from '../kit/script.ts';
+import type { SpeechName } from '../kit/speech.ts';
 import {
   askStream,
   type Body,

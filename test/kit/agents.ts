@@ -2,7 +2,7 @@
  * Coding agents as they keep a conversation: what each sends for a turn, what it keeps of an answer, and how it gives a tool's
  * result back. Written by hand, in the shapes in which they were seen on the wire.
  */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import type { CodingClient } from './coding-clients.ts';
 
 type List = readonly JsonObject[];

@@ -1,8 +1,8 @@
 /** One conversation as the contracts ask it, free of any style, and the check that all of it arrives at a vendor, whatever its format. */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { isObject } from '../../core/translation/fields.ts';
+import { isObject } from '../../core/bytes/fields.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 
 /** A request: what is said so far, and how the answer is wanted. */
 export interface Asked {

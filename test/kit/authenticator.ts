@@ -1,6 +1,6 @@
 /** An authenticator in software, and the browser around it: it answers WebAuthn options, rightly or with one lie. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 
 /** What to say in place of what is true. */
 export interface Lies {

@@ -1,11 +1,12 @@
 /** Calls and their destinations as core makes them, for tests of styles and vendors by themselves. */
-import type { Call, Upload } from '../../core/contracts/call.ts';
-import type { JsonBody, JsonObject } from '../../core/contracts/json.ts';
-import type { Destination, IngressRequest, Patch, Style } from '../../core/contracts/style.ts';
-import type { Attachments } from '../../core/contracts/vendor.ts';
-import { scanJson } from '../../core/json.ts';
-import { USUAL } from '../../core/translation/quirks.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+
+import { scanJson } from '../../core/bytes/json-body.ts';
+import type { Call, Upload } from '../../core/contracts/formats/call.ts';
+import type { JsonBody, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Destination, IngressRequest, Patch, Style } from '../../core/contracts/formats/style.ts';
+import type { Attachments } from '../../core/contracts/formats/vendor.ts';
+import { USUAL } from '../../core/translation/quirks/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 
 /** A value as the body of a request. */
 export function bodyOf(value: JsonObject): JsonBody {

@@ -1,7 +1,8 @@
 /** Scenarios as vendors of the chat style say them; parallel calls come in fragments that interleave. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { chatError, chatEvent, DONE } from './fixtures.ts';
-import type { Scenario, ScenarioCall, Speech } from './scenarios.ts';
+import type { Scenario, ScenarioCall, Speech } from './speech.ts';
 
 const ENDS = { stop: 'stop', tools: 'tool_calls', length: 'length', refusal: 'stop' } as const;
 const ENVELOPE = { id: 'chatcmpl-vendor1', created: 1_763_600_000, system_fingerprint: 'fp_1' };

@@ -1,9 +1,10 @@
 /** What every style with clients must do: whole conversations of its clients through a gateway, with a vendor of another style. */
+
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { StyleName } from '../../core/contracts/call.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { Style } from '../../core/contracts/style.ts';
+import type { StyleName } from '../../core/contracts/definitions.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Style } from '../../core/contracts/formats/style.ts';
 import type { Plugin, Sections } from '../../core/plugin.ts';
 import { ASKED, ASKED_WITHOUT_TOOLS, type Asked, checkArrived, warnedFields } from './asked.ts';
 import { chatSpeech } from './chat-speech.ts';
@@ -11,8 +12,8 @@ import { type FakeVendor, fakeVendor } from './fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from './gateway.ts';
 import { checkHeard, type Expected, type Heard, type HeardStream, readSoFar } from './heard.ts';
 import { bareHost, defaultsOf } from './plugin-alone.ts';
-import type { Scenario } from './scenarios.ts';
 import { errorAnswer, eventStream, fin, jsonAnswer, lastChunk, rst } from './script.ts';
+import type { Scenario } from './speech.ts';
 import { CONTRACT_SCENARIOS, GREETING } from './speech-wire.ts';
 
 /** How clients use a style: the requests that they send, and what they read of the answers. Written without the style's own code. */

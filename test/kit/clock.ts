@@ -1,5 +1,5 @@
 /** Time by hand: a clock that stands still until a test moves it. */
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/runtime/clock.ts';
 
 /** A `Clock` that only `advance` moves. */
 export interface FakeClock extends Clock {

@@ -1,23 +1,24 @@
 /** What the `vendor` of a style must do, asked without any wire: decoders that accept whatever arrives, and encoders that let nothing vanish. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { Usage } from '../../core/contracts/call.ts';
-import type { Block, Conversation, Reply } from '../../core/contracts/conversation.ts';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import type { Origin, Style, StyleVendor, Target } from '../../core/contracts/style.ts';
-import type { Dialect } from '../../core/contracts/vendor.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { scanAnswer } from '../../core/json.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { isObject } from '../../core/translation/fields.ts';
-import { foldParts } from '../../core/translation/fold.ts';
-import { layQuirks } from '../../core/translation/quirks.ts';
-import { encodeReported } from '../../core/translation/unread.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { isObject } from '../../core/bytes/fields.ts';
+import { scanAnswer } from '../../core/bytes/json-body.ts';
+import type { Block, Conversation, Reply } from '../../core/contracts/formats/conversation.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Origin, Style, StyleVendor, Target } from '../../core/contracts/formats/style.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
+import type { Dialect } from '../../core/contracts/formats/vendor.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
+import { adapt } from '../../core/translation/adapt/adapt.ts';
+import { foldParts } from '../../core/translation/conversation/fold.ts';
+import { layQuirks } from '../../core/translation/quirks/quirks.ts';
+import { encodeReported } from '../../core/translation/warnings/unread-fields.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { ANY_CALL } from './calls.ts';
 import { checkParts } from './parts.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario } from './speech.ts';
 import { CONTRACT_SCENARIOS, eventsOnWire, saysIds, type VendorSpeech } from './speech-wire.ts';
 
 const FROM: Origin = { channel: 'main', model: 'vendor-name' };

@@ -2,7 +2,7 @@
  * What coding clients and chat applications send: written by hand, in the shape in which they were seen on the wire. Each tells
  * the second request of a conversation from the answer to the first, in the way in which it keeps its history.
  */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 
 /** What a tool of the client's found. */
 export interface Found {

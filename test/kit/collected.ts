@@ -1,7 +1,7 @@
 /** Streams put together by the clients' own libraries: the whole answer as an agent gets it, or the error that it throws. */
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import type { CodingClient } from './coding-clients.ts';
 
 /** By the client's style. */

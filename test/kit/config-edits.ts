@@ -1,7 +1,7 @@
 /** Random edits of a gateway.yaml, as the forms of the console make them, and the comments of a text. */
 import { Lexer, parse } from 'yaml';
 import type { TextEdit } from '../../core/contracts/configuring.ts';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 
 /** A comment and its offset. */
 export interface Comment {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { generate } from 'otplib';
 import { Accounts, type NewAccount } from '../../core/contracts/accounts.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';

@@ -1,6 +1,5 @@
 /** Conversations, answers and streams in the common form, as fast-check makes them up: legal by their types, not always sensible. */
 
-import type { Usage } from '../../core/contracts/call.ts';
 import type {
   Block,
   Conversation,
@@ -12,14 +11,15 @@ import type {
   Tool,
   ToolChoice,
   Turn,
-} from '../../core/contracts/conversation.ts';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import type { SomeQuirks } from '../../core/contracts/quirks.ts';
-import type { Target } from '../../core/contracts/style.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { partsOf } from '../../core/translation/fold.ts';
-import { layQuirks } from '../../core/translation/quirks.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+} from '../../core/contracts/formats/conversation.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { SomeQuirks } from '../../core/contracts/formats/quirks.ts';
+import type { Target } from '../../core/contracts/formats/style.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
+import { adapt } from '../../core/translation/adapt/adapt.ts';
+import { partsOf } from '../../core/translation/conversation/fold.ts';
+import { layQuirks } from '../../core/translation/quirks/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import fc from './fast-check.ts';
 
 /** A conversation of these turns that asks for nothing else than `more`. */

@@ -1,13 +1,12 @@
 /** Drives a few real plugins phase by phase: an in-memory store, a clock by hand, exchanges made by hand; no HTTP. */
 
 import { createHash } from 'node:crypto';
-import { noAsking } from '../../core/ask.ts';
+import { LastingStates } from '../../core/assembly/lasting-state.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
-import { printed, readWords } from '../../core/commands.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import { LastingStates } from '../../core/lasting.ts';
-import { createOutgoingProxies } from '../../core/outgoing-proxy.ts';
-import { createAgents } from '../../core/outgoing-requests.ts';
+import { printed, readWords } from '../../core/operations/commands/command-line.ts';
+import { createAgents } from '../../core/outgoing/fetch.ts';
+import { noAsking } from '../../core/outgoing/vendor-request.ts';
 import {
   type Awaitable,
   type Caller,
@@ -23,7 +22,8 @@ import {
   statementOf,
   type Value,
 } from '../../core/plugin.ts';
-import { createVault } from '../../core/vault.ts';
+import { createVault } from '../../core/store/vault.ts';
+import { createOutgoingProxies } from '../../core/upstream/proxy.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeClock, fakeClock } from './clock.ts';
 

@@ -1,6 +1,6 @@
 /** People with second factors, at the console of a test gateway. */
 import { generateSync } from 'otplib';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { FakeClock } from './clock.ts';
 import type { Visitor } from './console.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac, createSign, createVerify, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 
 /** A notification, ready to be sent, as often as a test likes. */
 export interface FakeNotice {

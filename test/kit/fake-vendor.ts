@@ -1,12 +1,13 @@
 /** A vendor that does on the wire whatever a test tells it to, spoken by hand over a bare socket so that it can misbehave. */
+
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
-import type { Headers } from '../../core/contracts/call.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { Headers } from '../../core/contracts/definitions.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { freePort } from '../../scripts/free-port.ts';
 import { errorAnswer, type Move, type Script, streamAnswer, wholeAnswer } from './script.ts';
 

@@ -1,5 +1,5 @@
 /** Chat requests, answers and streams as data: what a vendor of the chat style says, without any wire around it. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 
 /** What a chat vendor says it used. */
 export interface ChatUsage {

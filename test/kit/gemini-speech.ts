@@ -1,6 +1,7 @@
 /** Scenarios as vendors of the third style say them: parts that are whole in themselves, line ends of two characters, no last event. */
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { Scenario, ScenarioCall, Speech } from './scenarios.ts';
+
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Scenario, ScenarioCall, Speech } from './speech.ts';
 
 /** What this vendor signs a call, or the end of an answer, with. */
 export const THOUGHT_SIGNATURE = 'CikBthought+/signature==';

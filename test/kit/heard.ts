@@ -1,8 +1,9 @@
 /** What a client has read of an answer, in whatever style, compared with what was said. */
+
 import assert from 'node:assert/strict';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { isObject } from '../../core/translation/fields.ts';
-import type { Scenario, ScenarioCall } from './scenarios.ts';
+import { isObject } from '../../core/bytes/fields.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Scenario, ScenarioCall } from './speech.ts';
 
 /** An answer as a client has read it, whole or from a stream. */
 export interface Heard {

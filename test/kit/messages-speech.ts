@@ -1,6 +1,7 @@
 /** Scenarios as vendors of the messages style say them: one block after the other. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import type { Scenario, ScenarioCall, Speech } from './scenarios.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Scenario, ScenarioCall, Speech } from './speech.ts';
 
 /** What this vendor signs thoughts with. */
 export const SIGNATURE = 'EqoBsigned+/by/the/vendor==';

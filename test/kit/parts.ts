@@ -1,6 +1,6 @@
 /** Checks that a stream of parts keeps the order that the comment of `Part` promises. */
 import assert from 'node:assert/strict';
-import type { BlockStart, Part } from '../../core/contracts/conversation.ts';
+import type { BlockStart, Part } from '../../core/contracts/formats/conversation.ts';
 
 /** Fails where a part stands out of order. A stream that has not come to its end is legal as far as it goes. */
 export function checkParts(parts: readonly Part[]): void {

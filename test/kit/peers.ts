@@ -1,7 +1,8 @@
 /** Processes that serve together, without processes: peers in memory, whose messages a test delays or loses, and which it lets die. */
-import type { Clock } from '../../core/clock.ts';
+
 import type { PeerListener, Peers } from '../../core/contracts/peers.ts';
 import type { Json } from '../../core/plugin.ts';
+import type { Clock } from '../../core/runtime/clock.ts';
 import { fakeClock } from './clock.ts';
 
 /** Some processes that talk to each other. They are numbered from 0, and the first one that lives leads. */

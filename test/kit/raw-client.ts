@@ -1,8 +1,9 @@
 /** An HTTP client over a bare socket: sends exactly the bytes a test wants, and takes nothing but strict HTTP/1.1 for an answer. */
+
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import type { Headers } from '../../core/contracts/call.ts';
+import type { Headers } from '../../core/contracts/definitions.ts';
 
 /** Nothing on this machine takes so long; whoever waits longer waits for nothing. */
 const PATIENCE_MS = 60_000;

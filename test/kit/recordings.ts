@@ -1,8 +1,9 @@
 /** Real vendor traffic to test with, where it lies beside the checkout, and what its usage must come to. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Usage } from '../../core/contracts/call.ts';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
 import { chunk, head, inPieces, lastChunk, type Script, sized } from './script.ts';
 
 /** One recorded exchange: a line of a file. */

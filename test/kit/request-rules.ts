@@ -1,10 +1,11 @@
 /** What real vendors of each style refuse: unknown fields, results without calls, thoughts that they have not signed. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import type { VendorRequest } from './fake-vendor.ts';
 import { THOUGHT_SIGNATURE } from './gemini-speech.ts';
 import { SIGNATURE } from './messages-speech.ts';
 import { SEALED } from './responses-speech.ts';
-import type { SpeechName } from './scenarios.ts';
+import type { SpeechName } from './speech.ts';
 
 /** Why a vendor would refuse this request; undefined where it would answer. */
 export function complaintAbout(style: SpeechName, request: VendorRequest, key: string): string | undefined {

@@ -1,6 +1,7 @@
 /** Scenarios as vendors of the responses style say them; parallel calls stand open side by side. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import type { Scenario, ScenarioCall, Speech } from './scenarios.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Scenario, ScenarioCall, Speech } from './speech.ts';
 
 /** Thoughts as only this vendor can read them. */
 export const SEALED = 'gAAAAABsealed+/thought==';

@@ -1,5 +1,6 @@
 /** What a vendor says, free of any style: the same answers can be spoken in all four, whole and streamed, by one fake vendor. */
-import type { JsonObject } from '../../core/contracts/json.ts';
+
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { chatSpeech } from './chat-speech.ts';
 import type { Answer, VendorRequest } from './fake-vendor.ts';
 import { geminiSpeech } from './gemini-speech.ts';
@@ -7,49 +8,7 @@ import { messagesSpeech } from './messages-speech.ts';
 import { complaintAbout } from './request-rules.ts';
 import { responsesSpeech } from './responses-speech.ts';
 import { eventStream, type HeaderFields, jsonAnswer, type Move, type Script } from './script.ts';
-
-/** The shapes that vendors speak. */
-export type SpeechName = 'chat' | 'responses' | 'messages' | 'gemini';
-
-/** One answer. Texts and arguments stand in the pieces in which a stream brings them. */
-export interface Scenario {
-  readonly reasoning?: readonly string[];
-  readonly text?: readonly string[];
-  readonly calls?: readonly ScenarioCall[];
-  /** The model declines, in these words. */
-  readonly refusal?: readonly string[];
-  readonly end: 'stop' | 'tools' | 'length' | 'refusal';
-  /** In tokens; `input` includes what was `cached`, `output` what went into `reasoning`. */
-  readonly usage: {
-    readonly input: number;
-    readonly cached: number;
-    readonly output: number;
-    readonly reasoning: number;
-  };
-}
-
-export interface ScenarioCall {
-  /** Its id but for the prefix that its vendor gives to ids. */
-  readonly id: string;
-  readonly name: string;
-  /** JSON text of an object. */
-  readonly pieces: readonly string[];
-  /** A vendor that may leave out the id does so. */
-  readonly anonymous?: boolean;
-}
-
-/** How one shape says all that. */
-export interface Speech {
-  /** The id that the vendor gives a call; undefined where it gives none. */
-  callId(call: ScenarioCall): string | undefined;
-  whole(scenario: Scenario, request: JsonObject): JsonObject;
-  /** Whole events, blank line included. */
-  events(scenario: Scenario, request: JsonObject): readonly string[];
-  /** The body of an answer of this status. */
-  error(status: number, message: string): JsonObject;
-  /** The vendor gives up in the middle of a stream. */
-  errorEvent(message: string): string;
-}
+import type { Scenario, Speech, SpeechName } from './speech.ts';
 
 export const SPEECHES: Readonly<Record<SpeechName, Speech>> = {
   chat: chatSpeech,

@@ -1,6 +1,6 @@
 /** Scripts: what a fake vendor does on the wire, move by move, and the ready-made ones that most tests need. */
 import { STATUS_CODES } from 'node:http';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { type ChatAnswer, chatBody, chatError, chatEvents } from './fixtures.ts';
 
 /** One thing a vendor does on the wire. */

@@ -1,13 +1,15 @@
 /** How a vendor answers, as its author says it in a few lines, and what the contracts have it say: put on the wire as the vendor would. */
+
 import assert from 'node:assert/strict';
 import { createParser } from 'eventsource-parser';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { Dialect, StreamEvent } from '../../core/contracts/vendor.ts';
-import { createEventSplitter } from '../../core/events.ts';
-import { acceptOf, createFrameSplitter } from '../../core/frames.ts';
+import { createEventSplitter } from '../../core/bytes/event-splitter.ts';
+import { acceptOf, createFrameSplitter } from '../../core/bytes/frame-splitter.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Dialect, StreamEvent } from '../../core/contracts/formats/vendor.ts';
 import type { Expected } from './heard.ts';
-import { type Scenario, type ScenarioCall, SPEECHES, type SpeechName } from './scenarios.ts';
+import { SPEECHES } from './scenarios.ts';
 import { chunk, head, lastChunk, type Move, type Script } from './script.ts';
+import type { Scenario, ScenarioCall, SpeechName } from './speech.ts';
 
 /** How a vendor says an answer in its own format. */
 export interface VendorSpeech {

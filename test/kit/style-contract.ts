@@ -1,14 +1,16 @@
 /** What every style must do, whatever it looks like on the wire. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { errorEvent, errorIn, keepAliveOf } from '../../core/answers.ts';
-import type { Call, Usage } from '../../core/contracts/call.ts';
-import type { Json, JsonBody, JsonObject } from '../../core/contracts/json.ts';
-import type { EventKind, StreamRelay, Style } from '../../core/contracts/style.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { createEventSplitter } from '../../core/events.ts';
-import { scanAnswer, scanJson } from '../../core/json.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { createEventSplitter } from '../../core/bytes/event-splitter.ts';
+import { scanAnswer, scanJson } from '../../core/bytes/json-body.ts';
+import type { Call } from '../../core/contracts/formats/call.ts';
+import type { Json, JsonBody, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { EventKind, StreamRelay, Style } from '../../core/contracts/formats/style.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
+import { errorEvent, errorIn, keepAliveOf } from '../../core/http/responses.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { ANY_CALL, arriving, bodyOf, callOf, patchTo } from './calls.ts';
 
 /** Examples of one style; the contract asks the style about them. */

@@ -1,6 +1,7 @@
 /** Reads back from a request what a vendor is told of the conversation so far, in whatever shape. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import type { SpeechName } from './scenarios.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import type { SpeechName } from './speech.ts';
 
 /** The conversation as the vendor hears it. */
 export interface Told {

@@ -1,5 +1,7 @@
 /** Usage records: made up, read straight from the file of a running gateway, and as many as a busy year would write. */
-import type { FailureKind, Images, Outcome } from '../../core/contracts/call.ts';
+
+import type { FailureKind, Outcome } from '../../core/contracts/formats/call.ts';
+import type { Images } from '../../core/contracts/formats/usage.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import { readRows } from './rows.ts';
 

@@ -1,14 +1,17 @@
 /** What every vendor must do: first asked of the object itself, then seen on the wire behind a whole gateway. */
+
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Call, Offer, StyleName, Upload } from '../../core/contracts/call.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { Style } from '../../core/contracts/style.ts';
-import type { Channel, Dialect, Vendor } from '../../core/contracts/vendor.ts';
-import { loadPlugin } from '../../core/loader.ts';
+import { loadPlugin } from '../../core/assembly/plugin-loader.ts';
+import type { StyleName } from '../../core/contracts/definitions.ts';
+import type { Call, Offer, Upload } from '../../core/contracts/formats/call.ts';
+import type { Channel } from '../../core/contracts/formats/channel.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Style } from '../../core/contracts/formats/style.ts';
+import type { Dialect, Vendor } from '../../core/contracts/formats/vendor.ts';
 import type { Caller, Parts, Plugin, Sections } from '../../core/plugin.ts';
-import { USUAL } from '../../core/translation/quirks.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { USUAL } from '../../core/translation/quirks/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { callOf, NO_ATTACHMENTS, uploadOf } from './calls.ts';
 import { codecContract } from './codec-contract.ts';
 import { chatBody, chatEvents, chatRequest } from './fixtures.ts';

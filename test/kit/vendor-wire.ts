@@ -1,16 +1,17 @@
 /** What must arrive between a client and a vendor: whole conversations through a whole gateway, in every style that the vendor has for them. */
+
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { StyleName } from '../../core/contracts/call.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { Dialect, Vendor } from '../../core/contracts/vendor.ts';
+import type { StyleName } from '../../core/contracts/definitions.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { Dialect, Vendor } from '../../core/contracts/formats/vendor.ts';
 import type { Plugin, Sections } from '../../core/plugin.ts';
 import { ASKED, ASKED_WITHOUT_TOOLS, chatAsked, checkArrived, warnedFields } from './asked.ts';
 import { type FakeVendor, fakeVendor } from './fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from './gateway.ts';
 import { checkHeard, type HeardStream, readChat, readChatStream, readSoFar } from './heard.ts';
-import type { Scenario } from './scenarios.ts';
 import { fin, hold, inPieces, jsonAnswer, lastChunk, rst, type Script } from './script.ts';
+import type { Scenario } from './speech.ts';
 import {
   CALLING,
   CONTRACT_SCENARIOS,

@@ -1,10 +1,10 @@
 /** An answer is the same after it has been told in a style, whole or streamed, in whatever order its pieces came. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Block, Reply } from '../../core/contracts/conversation.ts';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { foldParts } from '../../core/translation/fold.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import type { Block, Reply } from '../../core/contracts/formats/conversation.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import { foldParts } from '../../core/translation/conversation/fold.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { streamsOf } from '../kit/conversations.ts';
 import fc from '../kit/fast-check.ts';
 import { checkParts } from '../kit/parts.ts';

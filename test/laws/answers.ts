@@ -1,11 +1,11 @@
 /** What each style can show of an answer, in a form that can be compared, and answers that its laws are tested with. */
 
-import type { Usage } from '../../core/contracts/call.ts';
-import type { Block, Finish, Opaque, Part, Reply } from '../../core/contracts/conversation.ts';
-import type { Json } from '../../core/contracts/json.ts';
-import { unpackOpaque } from '../../core/translation/carrier.ts';
-import { isObject } from '../../core/translation/fields.ts';
-import { NO_TOKENS } from '../../core/usage.ts';
+import { isObject } from '../../core/bytes/fields.ts';
+import type { Block, Finish, Opaque, Part, Reply } from '../../core/contracts/formats/conversation.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
+import { NO_TOKENS } from '../../core/translation/conversation/count-usage.ts';
+import { unpackOpaque } from '../../core/translation/conversation/opaque-values.ts';
 import { replies as anyReplies } from '../kit/conversations.ts';
 import type fc from '../kit/fast-check.ts';
 import type { Client } from './halves.ts';

@@ -1,13 +1,13 @@
 /** How a stream is cut into packets changes nothing: neither what the client gets nor what is counted. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Part } from '../../core/contracts/conversation.ts';
-import type { StreamRelay, Style } from '../../core/contracts/style.ts';
-import { createEventSplitter } from '../../core/events.ts';
-import type { Parties } from '../../core/translation/parties.ts';
-import { createRestorer, NOTHING_CHANGED } from '../../core/translation/restore.ts';
-import { translateAnswer } from '../../core/translation/translate.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { createEventSplitter } from '../../core/bytes/event-splitter.ts';
+import type { Part } from '../../core/contracts/formats/conversation.ts';
+import type { StreamRelay, Style } from '../../core/contracts/formats/style.ts';
+import type { Parties } from '../../core/delivery/parties.ts';
+import { translateAnswer } from '../../core/delivery/translate.ts';
+import { createRestorer, NOTHING_CHANGED } from '../../core/translation/adapt/restore.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { ANY_CALL } from '../kit/calls.ts';
 import { streamsOf } from '../kit/conversations.ts';

@@ -11,9 +11,9 @@ import type {
   ToolChoice,
   ToolResultBlock,
   Turn,
-} from '../../core/contracts/conversation.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { SomeQuirks } from '../../core/contracts/quirks.ts';
+} from '../../core/contracts/formats/conversation.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { SomeQuirks } from '../../core/contracts/formats/quirks.ts';
 import fc from '../kit/fast-check.ts';
 
 /** Always the same. */

@@ -1,7 +1,7 @@
 /** Damage done to JSON: members that are missing, of another type or in the wrong place, lists out of order, strings cut short. */
 
-import type { Json } from '../../core/contracts/json.ts';
-import { isObject } from '../../core/translation/fields.ts';
+import { isObject } from '../../core/bytes/fields.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import fc from '../kit/fast-check.ts';
 
 /** One place of a document is changed in one way; places are counted modulo how many there are. */

@@ -1,6 +1,6 @@
 /** Requests, replies and streams of every style with one call, as texts: the values in them are written as the test has them. */
 import assert from 'node:assert/strict';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { eventsIn, type StreamEvent } from './halves.ts';
 
 export const quote = JSON.stringify;

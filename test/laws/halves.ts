@@ -1,12 +1,12 @@
 /** The styles whose laws are tested, and short ways through the halves of their translation. */
 import { createParser } from 'eventsource-parser';
-import type { Conversation, Part } from '../../core/contracts/conversation.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { SomeQuirks } from '../../core/contracts/quirks.ts';
-import type { Answering, Origin, Style, StyleClient, StyleVendor, Target } from '../../core/contracts/style.ts';
-import type { Vendor } from '../../core/contracts/vendor.ts';
-import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
-import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
+import type { Conversation, Part } from '../../core/contracts/formats/conversation.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import type { SomeQuirks } from '../../core/contracts/formats/quirks.ts';
+import type { Answering, Origin, Style, StyleClient, StyleVendor, Target } from '../../core/contracts/formats/style.ts';
+import type { Vendor } from '../../core/contracts/formats/vendor.ts';
+import { layQuirks, quirksOfModel } from '../../core/translation/quirks/quirks.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';

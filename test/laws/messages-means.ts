@@ -1,6 +1,6 @@
 /** Conversations within the means of the style messages. */
 
-import type { Block, CacheHint, Conversation, Tool, Turn } from '../../core/contracts/conversation.ts';
+import type { Block, CacheHint, Conversation, Tool, Turn } from '../../core/contracts/formats/conversation.ts';
 import fc from '../kit/fast-check.ts';
 import {
   ALL_LEVELS,

@@ -1,11 +1,11 @@
 /** What is asked in a style is the same after it has been written in that style and read again. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Conversation } from '../../core/contracts/conversation.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { mergeSame } from '../../core/translation/turns.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import type { Conversation } from '../../core/contracts/formats/conversation.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
+import { adapt } from '../../core/translation/adapt/adapt.ts';
+import { mergeSame } from '../../core/translation/adapt/turns.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { conversations } from '../kit/conversations.ts';
 import { CLIENTS, reread, targetOf } from './halves.ts';
 import { law } from './law.ts';

@@ -1,6 +1,6 @@
 /** Conversations within the means of the style responses. */
 
-import type { Block, Conversation, Tool, ToolCallBlock } from '../../core/contracts/conversation.ts';
+import type { Block, Conversation, Tool, ToolCallBlock } from '../../core/contracts/formats/conversation.ts';
 import fc from '../kit/fast-check.ts';
 import {
   ALL_LEVELS,

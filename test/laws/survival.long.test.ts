@@ -1,19 +1,21 @@
 /** Whatever a vendor says or a client asks, however broken: nothing throws that is not meant for the client's ears. */
+
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { scanAnswer } from '../../core/json.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { foldParts } from '../../core/translation/fold.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { scanAnswer } from '../../core/bytes/json-body.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
+import { adapt } from '../../core/translation/adapt/adapt.ts';
+import { foldParts } from '../../core/translation/conversation/fold.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { ANY_CALL } from '../kit/calls.ts';
 import { BODIES } from '../kit/coding-clients.ts';
 import { conversations, streamsOf } from '../kit/conversations.ts';
 import fc from '../kit/fast-check.ts';
 import { checkParts } from '../kit/parts.ts';
-import { SCENARIOS, type Scenario, SPEECHES } from '../kit/scenarios.ts';
+import { SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
+import type { Scenario } from '../kit/speech.ts';
 import { replies } from './answers.ts';
 import { edited } from './edits.ts';
 import { answering, CLIENTS, eventsIn, FROM, heard, MODELS, type StreamEvent, VENDORS, written } from './halves.ts';

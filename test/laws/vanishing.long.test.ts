@@ -1,11 +1,11 @@
 /** Nothing that a client says vanishes: it is in what the vendor gets, or it is named among the warnings. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { isObject } from '../../core/translation/fields.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { isObject } from '../../core/bytes/fields.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
+import { adapt } from '../../core/translation/adapt/adapt.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { BODIES } from '../kit/coding-clients.ts';
 import fc from '../kit/fast-check.ts';
 import { CLIENTS, type Client, MODELS, reread, targetOf } from './halves.ts';

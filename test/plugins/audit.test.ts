@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
 import type { Log, OpenStore, Parts } from '../../core/plugin.ts';
-import { migrate, openStore } from '../../core/store.ts';
+import { migrate, openStore } from '../../core/store/migrations.ts';
 import { createAudit } from '../../plugins/audit/audit.ts';
 import { verifyChain } from '../../plugins/audit/chain.ts';
 import plugin from '../../plugins/audit/index.ts';

@@ -1,7 +1,8 @@
 /** The plugin `cache`: the same request gets the same answer, in every style and at its price, and only of its own account. */
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import type { ContentPart } from '../../core/plugin.ts';
 import { AnswerCollector, partsOf } from '../../core/translation/index.ts';
 import { repeatableAnswer } from '../../plugins/cache/index.ts';
@@ -12,8 +13,9 @@ import { replyOf } from '../kit/conversations.ts';
 import { type Answer, type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import fc from '../kit/fast-check.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions, VENDOR_KEY } from '../kit/gateway.ts';
-import { SCENARIOS, type Scenario, SPEECHES, says, speechAt } from '../kit/scenarios.ts';
+import { SCENARIOS, SPEECHES, says, speechAt } from '../kit/scenarios.ts';
 import { errorAnswer, eventStream, inPieces, jsonAnswer } from '../kit/script.ts';
+import type { Scenario } from '../kit/speech.ts';
 
 const CLIENT_NAMES = Object.keys(CLIENTS) as readonly ClientName[];
 const USAGE = { input: 1_000, cached: 0, output: 500, reasoning: 0 };

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { Catalog } from '../../core/contracts/catalog.ts';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import { describeAssembly } from '../../core/check.ts';
+import { describeAssembly } from '../../core/cli/check.ts';
 import { readAddress } from '../../plugins/counters/valkey/address.ts';
 import { defaultConfig } from '../kit/gateway.ts';
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { LastingStates } from '../../core/assembly/lasting-state.ts';
 import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
-import { LastingStates } from '../../core/lasting.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
 import { fakeClock } from '../kit/clock.ts';

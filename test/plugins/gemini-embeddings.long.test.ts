@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import type { Call, Channel, Dialect, Host, Json, JsonObject, Offer } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { layQuirks, quirksOfModel } from '../../core/translation/index.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { embeddings } from '../../plugins/styles/embeddings/index.ts';
 import plugin from '../../plugins/vendors/gemini/index.ts';
 import { MODEL_QUIRKS } from '../../plugins/vendors/gemini/quirks.ts';

@@ -1,12 +1,13 @@
 /** Images at the vendor `gemini`: requests and answers, there and back. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createPlacing } from '../../core/body-stream.ts';
-import type { Call, Offer, Upload } from '../../core/contracts/call.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import type { Channel } from '../../core/contracts/vendor.ts';
-import { layQuirks, quirksOfModel, USUAL } from '../../core/translation/quirks.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { createPlacing } from '../../core/bytes/body-stream.ts';
+import type { Call, Offer, Upload } from '../../core/contracts/formats/call.ts';
+import type { Channel } from '../../core/contracts/formats/channel.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
+import { layQuirks, quirksOfModel, USUAL } from '../../core/translation/quirks/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { edits, images } from '../../plugins/vendors/gemini/images.ts';
 import { MODEL_QUIRKS } from '../../plugins/vendors/gemini/quirks.ts';
 import { ANY_CALL, uploadOf } from '../kit/calls.ts';

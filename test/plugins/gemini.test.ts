@@ -1,13 +1,13 @@
 /** The vendor `gemini`: its wire format, whole and streamed, and what its models take. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { scanAnswer } from '../../core/json.ts';
+import { scanAnswer } from '../../core/bytes/json-body.ts';
 import type { Call, Channel, Host, Json, JsonObject, Offer, Target } from '../../core/plugin.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { foldParts } from '../../core/translation/fold.ts';
+import { adapt } from '../../core/translation/adapt/adapt.ts';
+import { foldParts } from '../../core/translation/conversation/fold.ts';
 import type { Block, Conversation, Part, Reply, Turn } from '../../core/translation/index.ts';
-import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
-import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
+import { layQuirks, quirksOfModel } from '../../core/translation/quirks/quirks.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import plugin from '../../plugins/vendors/gemini/index.ts';
 import { MODEL_QUIRKS, STYLE_QUIRKS } from '../../plugins/vendors/gemini/quirks.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';

@@ -1,7 +1,8 @@
 /** The plugin `guard`: what a rule finds reaches neither a vendor nor a client, however a stream is cut. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import { createSearch } from '../../core/sdk.ts';
 import { type Applied, applyRules, applyToLarge, createFlow } from '../../plugins/guard/flow.ts';
@@ -11,8 +12,9 @@ import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts'
 import { CLIENTS, type ClientName } from '../e2e/style-clients.ts';
 import fc from '../kit/fast-check.ts';
 import { startGateway } from '../kit/gateway.ts';
-import { type Scenario, SPEECHES, speechAt } from '../kit/scenarios.ts';
+import { SPEECHES, speechAt } from '../kit/scenarios.ts';
 import { eventStream, inPieces, jsonAnswer } from '../kit/script.ts';
+import type { Scenario } from '../kit/speech.ts';
 
 const RULE = { where: 'both', action: 'refuse', replacement: '[redacted]' } as const;
 

@@ -2,13 +2,14 @@
  * What deployments of LiteLLM cost here: as much as there. The amounts in `litellm-costs.json` are those that LiteLLM 1.110.2 computed
  * (`litellm.completion_cost`) for these usages, with these costs of its cost map.
  */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import type { Usage } from '../../core/contracts/call.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
 import { decimal, decimalText } from '../../core/sdk.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
 import { sectionsOf } from '../../plugins/import/gateway-file.ts';

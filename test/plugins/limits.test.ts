@@ -1,9 +1,11 @@
 /** The plugin `limits`: what it takes, what it gives back, and what it tells the client. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Counters, type Counters as CountersService } from '../../core/contracts/counters.ts';
-import { type KeyLimit, Keys } from '../../core/contracts/keys.ts';
+import type { KeyLimit } from '../../core/contracts/identity.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { RateLimits, type RateLimits as RateLimitsService } from '../../core/contracts/rate-limits.ts';
 import { GatewayError, type Host, type Known, type Parts, type Usage } from '../../core/plugin.ts';
 import { starIn } from '../../core/sdk.ts';

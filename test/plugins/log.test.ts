@@ -1,9 +1,9 @@
 /** The plugin `log`: what a usage record says, and how long it stays. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { scanJson, UNLIMITED } from '../../core/bytes/json-body.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
-import { scanJson, UNLIMITED } from '../../core/json.ts';
 import type { Attempt, Exchange, Known, Usage } from '../../core/plugin.ts';
 import log from '../../plugins/log/index.ts';
 import { type Driven, exchange } from '../kit/drive.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { decimalText } from '../../core/decimal.ts';
+import { decimalText } from '../../core/helpers/decimal.ts';
 import type { ModelQuirks } from '../../core/plugin.ts';
 import { layQuirks, type Quirks, quirksOfModel } from '../../core/translation/index.ts';
 import { type ListPrice, listPrices, type Upstream } from '../../plugins/prices/list-prices.ts';

@@ -1,14 +1,15 @@
 /** Notices of low balances: once for each fall, whatever happens around it, and signed where that is wanted. */
+
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { type Account, Accounts, type Person } from '../../core/contracts/accounts.ts';
-import type { Holder } from '../../core/contracts/keys.ts';
+import { Accounts, type Person } from '../../core/contracts/accounts.ts';
+import type { Account, Holder } from '../../core/contracts/identity.ts';
 import { type Balance, Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { type Letter, Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
 import type { Host, JsonObject } from '../../core/plugin.ts';
-import { createVault } from '../../core/vault.ts';
+import { createVault } from '../../core/store/vault.ts';
 import notices from '../../plugins/notices/index.ts';
 import { type Driven, drive, exchange, type MemoryStore, memoryStore } from '../kit/drive.ts';
 

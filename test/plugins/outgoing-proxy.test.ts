@@ -5,7 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import { listBackups } from '../../core/backups/commands.ts';
+import { listBackups } from '../../core/cli/backup-files.ts';
 import { Alerts } from '../../core/contracts/alerts.ts';
 import { OAuth } from '../../core/contracts/oauth.ts';
 import { createAlipay } from '../../plugins/payments/providers/alipay.ts';

@@ -1,7 +1,8 @@
 /** Vendors from outside the checkout with formats of their own fulfil the contract of every vendor: lines of JSON, and binary frames. */
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { definePlugin } from '../../core/plugin.ts';
-import type { Scenario } from '../kit/scenarios.ts';
+import type { Scenario } from '../kit/speech.ts';
 import type { VendorSpeech } from '../kit/speech-wire.ts';
 import { vendorContract } from '../kit/vendor-contract.ts';
 import bedrock from './outside/bedrock.ts';

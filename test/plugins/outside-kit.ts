@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import type { VendorRequest } from '../kit/fake-vendor.ts';
 
 /** A folder far from the checkout with the plugins of `outside/`, in which `turnpike` is found as if it had been installed. */

@@ -1,10 +1,12 @@
 /** Plugins of others in a whole gateway: callers of their own, the order of targets, and mistakes that are named in the log. */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { type Holder, Keys } from '../../core/contracts/keys.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { errorAnswer, wholeAnswer } from '../kit/script.ts';

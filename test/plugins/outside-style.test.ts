@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { definePlugin, type Style } from '../../core/plugin.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';

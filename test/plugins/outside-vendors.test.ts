@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
-import type { Json } from '../../core/contracts/json.ts';
+import type { Json } from '../../core/contracts/formats/json.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';

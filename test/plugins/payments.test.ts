@@ -1,8 +1,10 @@
 /** Payments without HTTP: what a failing store leaves, a hundred accounts and one code, what is forgotten in time. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Account, Accounts } from '../../core/contracts/accounts.ts';
+import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, type AuditEvent } from '../../core/contracts/audit.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Payments } from '../../core/contracts/payments.ts';
 import { Site } from '../../core/contracts/site.ts';

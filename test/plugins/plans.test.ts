@@ -9,7 +9,7 @@ import {
   migrate,
   pendingMigrations,
   riskyMigrations,
-} from '../../core/store.ts';
+} from '../../core/store/migrations.ts';
 import plans from '../../plugins/plans/index.ts';
 import quota from '../../plugins/quota/index.ts';
 import {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Log, OpenStore } from '../../core/plugin.ts';
 import { StoreMissing, StoreUnavailable } from '../../core/plugin.ts';
-import { CORE_TABLES, exclusively, migrate, openStore, pendingMigrations } from '../../core/store.ts';
+import { CORE_TABLES, exclusively, migrate, openStore, pendingMigrations } from '../../core/store/migrations.ts';
 import accounts from '../../plugins/accounts/index.ts';
 import audit from '../../plugins/audit/index.ts';
 import departments from '../../plugins/departments/index.ts';

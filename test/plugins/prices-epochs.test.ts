@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ModelInfo } from '@pydantic/genai-prices';
 import type { Model } from '../../core/contracts/catalog.ts';
-import { NO_TOKENS } from '../../core/usage.ts';
+import { NO_TOKENS } from '../../core/translation/conversation/count-usage.ts';
 import { createPriceBook } from '../../plugins/prices/book.ts';
 import type { Epoch, Epochs } from '../../plugins/prices/list-prices.ts';
 import fc from '../kit/fast-check.ts';

@@ -1,10 +1,12 @@
 /** Estimates: what a call is reserved for. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
+import type { Bounds } from '../../core/contracts/formats/call.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
 import type { EstimateOptions } from '../../core/contracts/prices.ts';
-import { MOST_TOKENS } from '../../core/upstream/sane-usage.ts';
+import { MOST_TOKENS } from '../../core/translation/conversation/sane-usage.ts';
 import { createPriceBook } from '../../plugins/prices/book.ts';
 import { tokenBounds } from '../../plugins/prices/estimate.ts';
 import type { PriceFields } from '../../plugins/prices/section.ts';

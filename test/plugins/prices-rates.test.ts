@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { describe, it } from 'node:test';
-import { RATE_NAMES, RATES, type RateKind } from '../../core/contracts/rates.ts';
+import { RATE_NAMES, RATES, type RateKind } from '../../core/contracts/formats/rates.ts';
 import { ROOT, table } from '../e2e/readme-kit.ts';
 
 /** Made from the schemas of routes (`scripts/console-sources.mjs`); and migrations, to which a new kind adds one in `tables.ts`. */

@@ -1,13 +1,15 @@
 /** Receipts: every charge can be told again from its record, item by item, to the micro-quota. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Usage } from '../../core/contracts/call.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
 import { productOfFactors } from '../../core/contracts/prices.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import { type Decimal, decimal, decimalText } from '../../core/sdk.ts';
+import { saneUsage } from '../../core/translation/conversation/sane-usage.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
-import { saneUsage } from '../../core/upstream/sane-usage.ts';
-import { exactPrice, type PriceRow } from '../../plugins/prices/price.ts';
+import { exactPrice } from '../../plugins/prices/price.ts';
+import type { PriceRow } from '../../plugins/prices/price-row.ts';
 import { noteOfPrice, receiptOf } from '../../plugins/prices/receipt.ts';
 import { type PriceFields, readPrice } from '../../plugins/prices/section.ts';
 import fc from '../kit/fast-check.ts';

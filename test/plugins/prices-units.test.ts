@@ -1,8 +1,10 @@
 /** What is not sold by the token: images by kind, seconds of sound, characters. Amounts are micro-quota. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Bounds, Images, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
+import type { Bounds } from '../../core/contracts/formats/call.ts';
+import type { Images, Usage } from '../../core/contracts/formats/usage.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
 import { createPriceBook, type PriceBook } from '../../plugins/prices/book.ts';
 import { tokenBounds } from '../../plugins/prices/estimate.ts';

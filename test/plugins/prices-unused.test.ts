@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import { describeAssembly } from '../../core/check.ts';
+import { describeAssembly } from '../../core/cli/check.ts';
 import { CONSOLE_PIPELINE, checked, PATIENT, ROOT_ENV, root, type Visitor } from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 

@@ -1,13 +1,15 @@
 /** Prices of tools that vendors run, and of other ways of being served: how they are written, what they come to, which ship. */
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
-import type { Uses } from '../../core/contracts/uses.ts';
-import { NO_TOKENS } from '../../core/usage.ts';
+import type { Bounds } from '../../core/contracts/formats/call.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
+import type { Uses } from '../../core/contracts/formats/uses.ts';
+import { NO_TOKENS } from '../../core/translation/conversation/count-usage.ts';
 import { createPriceBook } from '../../plugins/prices/book.ts';
 import { tokenBounds } from '../../plugins/prices/estimate.ts';
 import { type PriceEntry, priceSchema } from '../../plugins/prices/section.ts';

@@ -1,14 +1,15 @@
 /** Prices: exact money, which rate each token gets, where a price comes from. */
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { type ModelPrice, waitForUpdate } from '@pydantic/genai-prices';
 import { Ajv } from 'ajv';
-import type { Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
+import type { Usage } from '../../core/contracts/formats/usage.ts';
 import { decimal, decimalText } from '../../core/sdk.ts';
-import { MOST_TOKENS, saneUsage } from '../../core/upstream/sane-usage.ts';
-import { NO_TOKENS } from '../../core/usage.ts';
+import { NO_TOKENS } from '../../core/translation/conversation/count-usage.ts';
+import { MOST_TOKENS, saneUsage } from '../../core/translation/conversation/sane-usage.ts';
 import { createPriceBook } from '../../plugins/prices/book.ts';
 import type { Upstream } from '../../plugins/prices/list-prices.ts';
 import { type PriceEntry, type PricesSection, priceSchema, pricesSchema } from '../../plugins/prices/section.ts';

@@ -1,10 +1,11 @@
 /** The plugin `prompts`: what is stored is what was asked and answered, encrypted, limited, for a while, and never at the expense of a call. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Prompts, type StoredBlock, type StoredContent } from '../../core/contracts/prompts.ts';
 import { type GatewayError, type Host, StoreUnavailable } from '../../core/plugin.ts';
@@ -21,8 +22,9 @@ import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import fc from '../kit/fast-check.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions, VENDOR_KEY } from '../kit/gateway.ts';
 import { turnpike } from '../kit/process.ts';
-import { SCENARIOS, type Scenario, SPEECHES, says, speechAt } from '../kit/scenarios.ts';
+import { SCENARIOS, SPEECHES, says, speechAt } from '../kit/scenarios.ts';
 import { errorAnswer, eventStream, hold, inPieces, jsonAnswer } from '../kit/script.ts';
+import type { Scenario } from '../kit/speech.ts';
 import { until as eventually } from '../kit/until.ts';
 
 const CLIENT_NAMES = Object.keys(CLIENTS) as readonly ClientName[];

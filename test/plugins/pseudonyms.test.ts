@@ -1,7 +1,8 @@
 /** The plugin `pseudonyms`: vendors get placeholders, clients get their data back, however a stream is cut. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { wordFinder } from '../../core/contracts/matching.ts';
 import { createSearch } from '../../core/sdk.ts';
 import { findersOf } from '../../plugins/pseudonyms/finders.ts';
@@ -12,8 +13,9 @@ import { CLIENTS, type ClientName } from '../e2e/style-clients.ts';
 import { COLLECTORS } from '../kit/collected.ts';
 import fc from '../kit/fast-check.ts';
 import { SIGNATURE } from '../kit/messages-speech.ts';
-import { type Scenario, SPEECHES, speechAt } from '../kit/scenarios.ts';
+import { SPEECHES, speechAt } from '../kit/scenarios.ts';
 import { eventStream, inPieces, jsonAnswer } from '../kit/script.ts';
+import type { Scenario } from '../kit/speech.ts';
 import { toldTo } from '../kit/told.ts';
 
 const NAMES = ['Ann Smith', 'Zoë "Z" Müller'];

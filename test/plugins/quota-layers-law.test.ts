@@ -1,8 +1,9 @@
 /** All layers of calls against plain arithmetic: whatever happens, in whatever order, every bucket is exactly what it should be. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Department } from '../../core/contracts/departments.ts';
-import type { KeyLimit } from '../../core/contracts/keys.ts';
+import type { KeyLimit } from '../../core/contracts/identity.ts';
 import { COUNTED, type Layer } from '../../core/contracts/ledger.ts';
 import type { GatewayError } from '../../core/plugin.ts';
 import fc from '../kit/fast-check.ts';

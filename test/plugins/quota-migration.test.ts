@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { LARGEST_GRANT } from '../../core/contracts/ledger.ts';
 import type { OpenStore } from '../../core/plugin.ts';
-import { migrate } from '../../core/store.ts';
+import { migrate } from '../../core/store/migrations.ts';
 import plans from '../../plugins/plans/index.ts';
 import quota from '../../plugins/quota/index.ts';
 import { ACCOUNT, callingNow, emptyStore, ended, SUBSCRIPTIONS_OF_QUOTA, worldOver } from './quota-world.ts';

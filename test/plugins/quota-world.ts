@@ -5,16 +5,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { LastingStates } from '../../core/assembly/lasting-state.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog, type Model } from '../../core/contracts/catalog.ts';
 import { type Department, Departments } from '../../core/contracts/departments.ts';
-import { type KeyLimit, Keys } from '../../core/contracts/keys.ts';
+import type { KeyLimit } from '../../core/contracts/identity.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { type Balance, type Layer, Ledger } from '../../core/contracts/ledger.ts';
 import type { Peers } from '../../core/contracts/peers.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
 import { type Subscription, Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { LastingStates } from '../../core/lasting.ts';
 import type {
   Call,
   Channel,
@@ -34,8 +35,8 @@ import type {
 } from '../../core/plugin.ts';
 import { GatewayError, refuse, StoreUnavailable } from '../../core/plugin.ts';
 import { checkValue } from '../../core/sdk.ts';
-import { migrate, openStore, type TableOwner } from '../../core/store.ts';
-import { USUAL } from '../../core/translation/quirks.ts';
+import { migrate, openStore, type TableOwner } from '../../core/store/migrations.ts';
+import { USUAL } from '../../core/translation/quirks/quirks.ts';
 import plans from '../../plugins/plans/index.ts';
 import { plansSection } from '../../plugins/plans/section.ts';
 import prices from '../../plugins/prices/index.ts';

@@ -1,9 +1,11 @@
 /** Scopes of rules: which calls, keys and accounts they have, whatever name a client sends or an owner chooses. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeAssembly } from '../../core/check.ts';
-import { type Account, Accounts } from '../../core/contracts/accounts.ts';
-import { type KeyRecord, Keys } from '../../core/contracts/keys.ts';
+import { describeAssembly } from '../../core/cli/check.ts';
+import { Accounts } from '../../core/contracts/accounts.ts';
+import type { Account, KeyRecord } from '../../core/contracts/identity.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
 import { isListed, isListedWithId } from '../../core/sdk.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';

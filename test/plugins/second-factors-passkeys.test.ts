@@ -1,8 +1,10 @@
 /** Passkeys: how they are added, and what they let in. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Account, Accounts } from '../../core/contracts/accounts.ts';
+import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
+import type { Account } from '../../core/contracts/identity.ts';
 import type { PasskeyStart } from '../../core/contracts/second-factors.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
 import type { JsonObject } from '../../core/plugin.ts';

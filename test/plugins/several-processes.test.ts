@@ -1,11 +1,13 @@
 /** What plugins keep in memory, in several processes on one store: a change in one of them is known to the others at once. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Accounts, type Person } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { Departments } from '../../core/contracts/departments.ts';
-import { type Holder, Keys } from '../../core/contracts/keys.ts';
+import type { Holder } from '../../core/contracts/identity.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { type Balance, Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { type Letter, Mail } from '../../core/contracts/mail.ts';
 import { Records } from '../../core/contracts/records.ts';

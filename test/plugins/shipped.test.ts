@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import performanceHooks, { PerformanceObserver } from 'node:perf_hooks';
 import { after, afterEach, before, describe, it, mock } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { planFrom, rehearse } from '../../core/assembly.ts';
+import { planFrom, rehearse } from '../../core/assembly/assemble.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import type { LimitsSection } from '../../plugins/limits/rules.ts';
 import { startGateway } from '../kit/gateway.ts';

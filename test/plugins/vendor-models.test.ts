@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';

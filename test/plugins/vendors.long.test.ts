@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { scanAnswer, scanJson } from '../../core/json.ts';
+import { scanAnswer, scanJson } from '../../core/bytes/json-body.ts';
 import {
   type Call,
   type Caller,
@@ -17,7 +17,7 @@ import {
   type Style,
   type Vendor,
 } from '../../core/plugin.ts';
-import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
+import { layQuirks, quirksOfModel } from '../../core/translation/quirks/quirks.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { completions } from '../../plugins/styles/completions/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';

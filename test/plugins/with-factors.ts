@@ -1,9 +1,11 @@
 /** `drive` with accounts, second factors and the audit: people with sessions, and authenticators for them. */
+
 import { generateSync } from 'otplib';
-import { type Account, Accounts } from '../../core/contracts/accounts.ts';
+import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
+import type { Account, Session } from '../../core/contracts/identity.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
-import { type Session, Sessions } from '../../core/contracts/sessions.ts';
+import { Sessions } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import accounts from '../../plugins/accounts/index.ts';
 import audit from '../../plugins/audit/index.ts';

@@ -2,8 +2,8 @@
 
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { silentLog } from '../../core/log.ts';
 import type { Plugin, Sections } from '../../core/plugin.ts';
+import { silentLog } from '../../core/runtime/logger.ts';
 import { receiptOf } from '../../plugins/prices/receipt.ts';
 import { createLeases } from '../../plugins/quota/leases.ts';
 import { createLedger } from '../../plugins/quota/ledger.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { scanJson } from '../../core/json.ts';
+import { scanJson } from '../../core/bytes/json-body.ts';
 import type { Json, JsonObject, Style } from '../../core/plugin.ts';
 import { speech } from '../../plugins/styles/audio/index.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';

@@ -3,12 +3,12 @@ import { describe, it } from 'node:test';
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
 import type { Answering, Json, JsonObject } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
-import { foldParts, partsOf } from '../../core/translation/fold.ts';
+import { foldParts, partsOf } from '../../core/translation/conversation/fold.ts';
 import type { Block, Conversation, Part, Reply, SomeQuirks, Tool, Turn } from '../../core/translation/index.ts';
 import { CARRIER } from '../../core/translation/index.ts';
-import { layQuirks } from '../../core/translation/quirks.ts';
-import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
-import { client as asked, vendor as spoken } from '../../plugins/styles/chat/bridge.ts';
+import { layQuirks } from '../../core/translation/quirks/quirks.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings/warnings.ts';
+import { client as asked, vendor as spoken } from '../../plugins/styles/chat/translation.ts';
 import { processorTime } from '../kit/processor.ts';
 import { CHAT_RECORDINGS, recordedUsage, recordings, recordingsAvailable } from '../kit/recordings.ts';
 

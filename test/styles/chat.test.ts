@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createEventSplitter } from '../../core/events.ts';
-import { scanAnswer, scanJson } from '../../core/json.ts';
+import { createEventSplitter } from '../../core/bytes/event-splitter.ts';
+import { scanAnswer, scanJson } from '../../core/bytes/json-body.ts';
 import type { EventKind, JsonObject, Usage } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { ANY_CALL, arriving, patchTo } from '../kit/calls.ts';
 import { chatBody, chatError, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { scanJson } from '../../core/json.ts';
+import { scanJson } from '../../core/bytes/json-body.ts';
 import type { Answering, Json, JsonObject, Usage } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
-import { partsOf } from '../../core/translation/fold.ts';
+import { partsOf } from '../../core/translation/conversation/fold.ts';
 import type { Block, Reply } from '../../core/translation/index.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { completions } from '../../plugins/styles/completions/index.ts';
 import { arriving } from '../kit/calls.ts';
 import { chatError, chatEvent, chatUsage, DONE } from '../kit/fixtures.ts';

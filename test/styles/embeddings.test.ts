@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { scanAnswer, scanJson } from '../../core/json.ts';
+import { scanAnswer, scanJson } from '../../core/bytes/json-body.ts';
 import type { Call, Finishing, Json, JsonBody, JsonObject, Usage } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import type { Quirks } from '../../core/translation/index.ts';
 import { layQuirks, NO_TOKENS } from '../../core/translation/index.ts';
-import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { embeddings } from '../../plugins/styles/embeddings/index.ts';
 import { arriving, bodyOf, callOf, patchTo } from '../kit/calls.ts';
 import { chatError } from '../kit/fixtures.ts';

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { scanJson } from '../../core/bytes/json-body.ts';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Running } from '../../core/contracts/running.ts';
-import { scanJson } from '../../core/json.ts';
 import {
   type Answer,
   type ApiRequest,

@@ -1,16 +1,16 @@
 /** What a vendor says and a client's style cannot show is named; streams name what whole answers name. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GatewayError } from '../../core/errors.ts';
+import { GatewayError } from '../../core/contracts/gateway-error.ts';
 import type { Answering, Json, JsonObject, StyleVendor } from '../../core/plugin.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { partsOf } from '../../core/translation/fold.ts';
-import { layQuirks } from '../../core/translation/quirks.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
-import { client as chatAsked, vendor as chatSpoken } from '../../plugins/styles/chat/bridge.ts';
-import { client as completionsAsked } from '../../plugins/styles/completions/bridge.ts';
-import { client as messagesAsked, vendor as messagesSpoken } from '../../plugins/styles/messages/bridge.ts';
-import { client as responsesAsked, vendor as responsesSpoken } from '../../plugins/styles/responses/bridge.ts';
+import { adapt } from '../../core/translation/adapt/adapt.ts';
+import { partsOf } from '../../core/translation/conversation/fold.ts';
+import { layQuirks } from '../../core/translation/quirks/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
+import { client as chatAsked, vendor as chatSpoken } from '../../plugins/styles/chat/translation.ts';
+import { client as completionsAsked } from '../../plugins/styles/completions/translation.ts';
+import { client as messagesAsked, vendor as messagesSpoken } from '../../plugins/styles/messages/translation.ts';
+import { client as responsesAsked, vendor as responsesSpoken } from '../../plugins/styles/responses/translation.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 
 const FROM = { channel: 'here', model: 'm' };

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
 import { MessageStream as OlderStream } from 'anthropic-sdk-0/lib/MessageStream';
 import { type Answering, GatewayError, type JsonObject, type Target, type Usage } from '../../core/plugin.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { foldParts, partsOf } from '../../core/translation/fold.ts';
+import { adapt } from '../../core/translation/adapt/adapt.ts';
+import { foldParts, partsOf } from '../../core/translation/conversation/fold.ts';
 import {
   type Block,
   type Conversation,
@@ -17,8 +17,8 @@ import {
   type Turn,
   unpackOpaque,
 } from '../../core/translation/index.ts';
-import { layQuirks } from '../../core/translation/quirks.ts';
-import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
+import { layQuirks } from '../../core/translation/quirks/quirks.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { conversationOf, conversations, replies, replyOf, said, streamsOf } from '../kit/conversations.ts';
 import fc from '../kit/fast-check.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createEventSplitter } from '../../core/events.ts';
-import { scanAnswer, scanJson } from '../../core/json.ts';
+import { createEventSplitter } from '../../core/bytes/event-splitter.ts';
+import { scanAnswer, scanJson } from '../../core/bytes/json-body.ts';
 import { GatewayError, type Headers, type JsonObject, type Usage } from '../../core/plugin.ts';
 import { NO_TOKENS, packOpaque } from '../../core/translation/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import OpenAI from 'openai';
-import { createEventSplitter, eventData, eventName } from '../../core/events.ts';
+import { createEventSplitter, eventData, eventName } from '../../core/bytes/event-splitter.ts';
 import {
   type Answering,
   GatewayError,
@@ -11,7 +11,7 @@ import {
   type StyleVendor,
   type Target,
 } from '../../core/plugin.ts';
-import { foldParts } from '../../core/translation/fold.ts';
+import { foldParts } from '../../core/translation/conversation/fold.ts';
 import {
   type Block,
   type Conversation,
@@ -22,8 +22,8 @@ import {
   type Tool,
   unpackOpaque,
 } from '../../core/translation/index.ts';
-import { layQuirks } from '../../core/translation/quirks.ts';
-import { collectWarnings } from '../../core/translation/warnings.ts';
+import { layQuirks } from '../../core/translation/quirks/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { conversationOf, conversations, replies, replyOf, said, streamsOf } from '../kit/conversations.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { scanAnswer, scanJson } from '../../core/json.ts';
+import { scanAnswer, scanJson } from '../../core/bytes/json-body.ts';
 import { GatewayError, type Json, type JsonObject, type Usage } from '../../core/plugin.ts';
 import { NO_TOKENS, packOpaque } from '../../core/translation/index.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';

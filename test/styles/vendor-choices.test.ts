@@ -1,7 +1,7 @@
 /** What a request lets the vendor choose, run and bill is priced, refused or removed, wherever it is said. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { scanJson, UNLIMITED } from '../../core/json.ts';
+import { scanJson, UNLIMITED } from '../../core/bytes/json-body.ts';
 import type { Json, JsonObject } from '../../core/plugin.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';

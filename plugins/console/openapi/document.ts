@@ -1,23 +1,12 @@
 /** The OpenAPI 3.1 document, generated from the routes, the styles and their validation schemas. */
-import type { Guard, Json, KnownError, Route, Style } from '../../../core/plugin.ts';
+
+import type { Json } from '../../../core/plugin.ts';
+import type { Described } from './described.ts';
 import { answerHeadersOf, headerComponents } from './headers.ts';
 import { TAGS } from './names.ts';
 import { createOperations } from './operations.ts';
 import { inOrder } from './references.ts';
 import type { Members } from './schema-walk.ts';
-
-/** Facts about the whole API. */
-export interface Described {
-  readonly title: string;
-  readonly version: string;
-  /** `https://gateway.example.com` */
-  readonly url: string;
-  readonly sessionCookie: string;
-  readonly routes: readonly Route[];
-  readonly styles: Iterable<Style>;
-  readonly guards: ReadonlyMap<string, Guard>;
-  readonly errors: ReadonlyMap<string, KnownError>;
-}
 
 const text = { type: 'string' };
 

@@ -1,6 +1,7 @@
 /** Operations of the OpenAPI document: calls of styles, and routes. */
+
 import type { KnownError, Route, RouteAbout, Schema, Style, StyleAbout } from '../../../core/plugin.ts';
-import type { Described } from './document.ts';
+import type { Described } from './described.ts';
 import { exampleOf } from './examples.ts';
 import { answerHeadersOf, CALL_HEADERS, headerParameters } from './headers.ts';
 import { plain } from './plain.ts';

@@ -1,5 +1,5 @@
 /** The configuration in responses of `/api/config`: remarks, comparisons, versions, and who saved them. */
-import { integer, list, listOf, record, text, unixSeconds } from '../schemas.ts';
+import { integer, list, listOf, record, text, unixSeconds } from '../format/schemas.ts';
 
 /** The maximum size of gateway.yaml, in characters and in bytes. */
 export const LONGEST = 256 * 1_024;

@@ -1,11 +1,11 @@
 /** A model as users see it: purpose, abilities, price, health. */
 import { ABILITIES, type ChannelStatus, type ModelFacts, type Purpose } from '../../../core/contracts/catalog.ts';
+import { RATE_NAMES, RATES, type Rate, type RateKind } from '../../../core/contracts/formats/rates.ts';
 import type { GroupChoice } from '../../../core/contracts/groups.ts';
 import type { ModelPrice } from '../../../core/contracts/prices.ts';
-import { RATE_NAMES, RATES, type Rate, type RateKind } from '../../../core/contracts/rates.ts';
-import { boolean, list, object, record, text } from '../schemas.ts';
+import { boolean, list, object, record, text } from '../format/schemas.ts';
 import { priceSchema } from './price.ts';
-import { recentSchema, shownRecent } from './recent.ts';
+import { recentSchema, shownRecent } from './usage/recent.ts';
 
 /** The data of a card. */
 export interface CardFacts {

@@ -1,8 +1,8 @@
 /** A price in the API: its rates and, as API clients expect, ratios: 1 is 2 currency units per million input tokens. */
 
+import { RATE_NAMES, RATES, type Rate } from '../../../core/contracts/formats/rates.ts';
 import type { ModelPrice } from '../../../core/contracts/prices.ts';
-import { RATE_NAMES, RATES, type Rate } from '../../../core/contracts/rates.ts';
-import { boolean, text } from '../schemas.ts';
+import { boolean, text } from '../format/schemas.ts';
 
 const rates = Object.fromEntries(
   RATE_NAMES.map((rate) => [rate, { ...text, description: `Currency units per million tokens: ${RATES[rate].of}.` }]),

@@ -1,10 +1,23 @@
 /** Imports from another gateway, for root: the file, the dry run, the import, its report, and what is to be handed out. */
+
 import { IMPORTED_PROGRAMS, Importing, type ImportRun } from '../../../core/contracts/importing.ts';
 import { answer, refuse } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, boolean, integer, list, listOf, number, object, objectOrNull, record, text } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import {
+  bodyOf,
+  boolean,
+  integer,
+  list,
+  listOf,
+  number,
+  object,
+  objectOrNull,
+  record,
+  text,
+} from '../format/schemas.ts';
+import { secondsOf } from '../format/units.ts';
+import { type ApiRoute, tagged } from '../route.ts';
+import type { Tools } from '../tools.ts';
 
 const route = tagged('Configuration');
 

@@ -2,7 +2,7 @@
  * The limits of LiteLLM's keys: rates and budgets that reset, of all models or of single ones. Its budgets reset at the
  * ends of calendar days, weeks and months, as ours do. Facts: docs.litellm.ai/docs/proxy/users.
  */
-import type { KeyLimit } from '../../../core/contracts/keys.ts';
+import type { KeyLimit } from '../../../core/contracts/identity.ts';
 import type { Period } from '../../../core/sdk.ts';
 import { amountOf, asObject, grantable, jsonOf, microOf, objectOf, type Row, textOf } from '../values.ts';
 

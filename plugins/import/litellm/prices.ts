@@ -4,7 +4,7 @@
  * litellm/litellm_core_utils/llm_cost_calc/utils.py (`generic_cost_per_token`, `_get_token_base_cost`, `_get_tiered_base_costs`),
  * litellm/cost_calculator.py (`_cost_map_entry_prices_anything`, `default_image_cost_calculator`), and the calculators of xai and fireworks_ai.
  */
-import type { Rate } from '../../../core/contracts/rates.ts';
+import type { Rate } from '../../../core/contracts/formats/rates.ts';
 import { type Decimal, decimalText, inUnitsOf } from '../../../core/sdk.ts';
 import type { ForeignPrice } from '../inventory.ts';
 import { amountOf, asObject, product, type Row, textOf } from '../values.ts';

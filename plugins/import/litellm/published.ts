@@ -1,7 +1,7 @@
 /** List prices that ship with this gateway, as prices of imported models: for deployments at addresses that have no list price. */
 
+import { RATE_NAMES } from '../../../core/contracts/formats/rates.ts';
 import type { Prices } from '../../../core/contracts/prices.ts';
-import { RATE_NAMES } from '../../../core/contracts/rates.ts';
 import { decimalText } from '../../../core/sdk.ts';
 import type { ForeignPrice } from '../inventory.ts';
 import { amountOf, quotient } from '../values.ts';

@@ -2,7 +2,7 @@
  * Recorded calls of LiteLLM (`LiteLLM_SpendLogs`) and its sums by day (`LiteLLM_DailyUserSpend`). Facts: BerriAI/litellm 1.110.2, schema.prisma,
  * `SpendLogsMetadata` in litellm/proxy/_types.py, `Usage` in litellm/types/utils.py.
  */
-import type { Rate } from '../../../core/contracts/rates.ts';
+import type { Rate } from '../../../core/contracts/formats/rates.ts';
 import { type Decimal, inUnitsOf } from '../../../core/sdk.ts';
 import type { Database } from '../databases.ts';
 import { createDaySums } from '../day-sums.ts';

@@ -13,7 +13,7 @@
  * - `webauthn_credentials` (one-hub): made without asking for a discoverable credential, and used after the user name.
  * - `users.setting` (new-api, `dto/user_settings.go`): JSON.
  */
-import type { JsonObject } from '../../../core/contracts/json.ts';
+import type { JsonObject } from '../../../core/contracts/formats/json.ts';
 import type { Database } from '../databases.ts';
 import type { ForeignLink, ForeignPasskey, ForeignUser, Note, Program } from '../inventory.ts';
 import { asObject, asTexts, isTrue, jsonOf, numberOf, type Row, textOf } from '../values.ts';

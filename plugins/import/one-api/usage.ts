@@ -3,8 +3,9 @@
  * (`service/log_info_generate.go`, v0.6.3 to 00899e66), the texts in `content` (`relay/controller/helper.go` of one-api 8df4a267,
  * `relay/relay-text.go` of new-api), `metadata` of one-hub (`relay/relay_util/quota.go`, 03aa401f).
  */
+
+import { RATES, type Rate } from '../../../core/contracts/formats/rates.ts';
 import { MICRO } from '../../../core/contracts/ledger.ts';
-import { RATES, type Rate } from '../../../core/contracts/rates.ts';
 import { type Decimal, decimal } from '../../../core/sdk.ts';
 import type { Database } from '../databases.ts';
 import type { ForeignPrice, ForeignUsage } from '../inventory.ts';

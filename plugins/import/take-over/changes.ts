@@ -2,25 +2,21 @@
  * A later import: what has changed there since a thing was imported, compared with what was imported of it and not with what it is here now. It is
  * told, or with `--update` applied, in one list with the row that remembers it: balances as differences, everything else unless it was changed here, too.
  */
+
 import type { AccountChanges } from '../../../core/contracts/accounts.ts';
-import type { KeyChanges, KeyLimit } from '../../../core/contracts/keys.ts';
+import type { KeyLimit } from '../../../core/contracts/identity.ts';
+import type { KeyChanges } from '../../../core/contracts/keys.ts';
 import { type BalanceLayer, inQuota } from '../../../core/contracts/ledger.ts';
 import type { Json, JsonObject, Step } from '../../../core/plugin.ts';
 import type { ForeignDepartment, ForeignKey, ForeignUser } from '../inventory.ts';
 import type { Taken } from '../planned.ts';
 import { type Imported, type ImportedKind, isSame } from '../tables.ts';
 import { unhurried } from '../unhurried.ts';
+import type { Difference, Updating } from './difference.ts';
 import { type Change, hasCode, namesFor, type Run, refOf } from './run.ts';
 import { amountText, limitsJson, seenDepartment, seenKey, seenUser } from './seen.ts';
 import { isOfSignIn, signInText, updateSignIn } from './sign-in-changes.ts';
 import { creditable } from './sums.ts';
-
-/** One value that differs. */
-export interface Difference {
-  readonly field: string;
-  readonly was: Json;
-  readonly is: Json;
-}
 
 /** A thing that was imported before, and how it is compared. */
 interface Compared {
@@ -34,20 +30,6 @@ interface Compared {
   readonly amounts: readonly string[];
   /** Applies what differs, and says what was done with each; called with `--update` only, also in a dry run. */
   apply(differences: readonly Difference[], update: Updating): Promise<void>;
-}
-
-/** Notes what became of differences, and writes the row that remembers them. */
-export interface Updating {
-  /** The steps to write along with a change of these fields. */
-  along(fields: readonly string[]): readonly Step[];
-  /** They were written, or would be. */
-  applied(fields: readonly string[]): void;
-  /**
-   * It was changed here to the same value. It is not remembered as imported: if it changes back there, it stays as it is here, for example disabled by
-   * an administrator.
-   */
-  same(field: string): void;
-  conflict(field: string, why: string): void;
 }
 
 /** The keys of JSON that differ, but for those that only tell which thing it is, and those that an earlier import did not remember. */

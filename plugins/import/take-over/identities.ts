@@ -1,6 +1,6 @@
 /** How the users of another gateway sign in here: old passwords, authenticators, passkeys, linked accounts, access tokens; and their settings. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
-import type { JsonObject } from '../../../core/contracts/json.ts';
+import type { JsonObject } from '../../../core/contracts/formats/json.ts';
 import { MICRO } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';

@@ -3,37 +3,21 @@
  * Then the same is planned again and written in lists. An import that was interrupted goes on where it stopped.
  */
 import type { Host, JsonObject } from '../../../core/plugin.ts';
-import type { Inventory, Note, Source } from '../inventory.ts';
-import type { Things } from '../packed.ts';
-import type { Handout, Planned, Taken } from '../planned.ts';
+import type { Inventory, Source } from '../inventory.ts';
+import type { Planned, Taken } from '../planned.ts';
 import { compareGone } from './changes.ts';
 import { takeDepartments } from './departments.ts';
 import { planDays, planHoldings } from './holdings.ts';
 import { takeKeys } from './keys.ts';
 import { handOutLinks } from './links.ts';
 import { writeInLists } from './lists.ts';
-import { beginRun, type Change, type Run, type TakeoverOptions } from './run.ts';
-import { NO_DIFFERENCE, summaryLine } from './summary.ts';
-import { type SumGap, type Sums, sumsOf } from './sums.ts';
+import { beginRun, type Run, type TakeoverOptions } from './run.ts';
+import { NO_DIFFERENCE, summaryLine, type Takeover } from './summary.ts';
+import { sumsOf } from './sums.ts';
 import { takeUsers } from './users.ts';
 
 export type { Handout, Taken } from '../planned.ts';
 export type { Change, TakeoverOptions } from './run.ts';
-
-/** The result. */
-export interface Takeover {
-  readonly taken: Things<Taken>;
-  /** What has changed there since an earlier import. */
-  readonly changed: readonly Change[];
-  readonly left: readonly Note[];
-  /** In a dry run: what would be handed out. */
-  readonly handouts: readonly Omit<Handout, 'secret'>[];
-  readonly sums: Sums;
-  /** Why they are others than there. */
-  readonly gaps: readonly SumGap[];
-  /** How many days of usage were added or replaced. */
-  readonly days: number;
-}
 
 type Found = Pick<Inventory, 'departments' | 'users' | 'keys' | 'codes' | 'subscriptions' | 'orders'>;
 

@@ -1,6 +1,7 @@
 /** What is remembered of an imported thing, to find out later what has changed there. */
+
 import { hash } from 'node:crypto';
-import type { KeyLimit } from '../../../core/contracts/keys.ts';
+import type { KeyLimit } from '../../../core/contracts/identity.ts';
 import type { JsonObject } from '../../../core/plugin.ts';
 import type { ForeignDepartment, ForeignKey, ForeignLink, ForeignPasskey, ForeignUser } from '../inventory.ts';
 import type { Imported } from '../tables.ts';

@@ -2,13 +2,14 @@
  * A later import: what users have changed there about how they sign in. What is new comes, because after the switch they have only that; what they have
  * set up or used here stays.
  */
+
 import type { Person } from '../../../core/contracts/accounts.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
 import type { Step } from '../../../core/plugin.ts';
 import type { ForeignUser } from '../inventory.ts';
-import type { Difference, Updating } from './changes.ts';
+import type { Difference, Updating } from './difference.ts';
 import type { Run } from './run.ts';
 import { linkMark, passkeyMark } from './seen.ts';
 

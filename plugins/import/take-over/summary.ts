@@ -1,7 +1,11 @@
 /** One line about one import: what came, and what has changed there since the last one. */
+
 import { inQuota } from '../../../core/contracts/ledger.ts';
-import type { Takeover } from './index.ts';
+import type { Note } from '../inventory.ts';
+import type { Things } from '../packed.ts';
+import type { Handout, Taken } from '../planned.ts';
 import type { Change } from './run.ts';
+import type { SumGap, Sums } from './sums.ts';
 
 /** Changes of one kind and field. */
 export interface ChangeSum {
@@ -64,4 +68,19 @@ export function sumText({ kind, field, state, count, more, less }: ChangeSum): s
 
 function counted(count: number, kind: string): string {
   return `${count} ${kind}${count === 1 ? '' : 's'}`;
+}
+
+/** The result. */
+export interface Takeover {
+  readonly taken: Things<Taken>;
+  /** What has changed there since an earlier import. */
+  readonly changed: readonly Change[];
+  readonly left: readonly Note[];
+  /** In a dry run: what would be handed out. */
+  readonly handouts: readonly Omit<Handout, 'secret'>[];
+  readonly sums: Sums;
+  /** Why they are others than there. */
+  readonly gaps: readonly SumGap[];
+  /** How many days of usage were added or replaced. */
+  readonly days: number;
 }

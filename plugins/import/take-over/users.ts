@@ -1,5 +1,5 @@
 /** Takes over users: each account is written in one list with its balance or debt, its department, and how its user signs in. */
-import type { Account } from '../../../core/contracts/accounts.ts';
+import type { Account } from '../../../core/contracts/identity.ts';
 import { inQuota } from '../../../core/contracts/ledger.ts';
 import type { GatewayError, Step } from '../../../core/plugin.ts';
 import type { ForeignUser, Note } from '../inventory.ts';

@@ -1,6 +1,6 @@
 /** Audio: the style `speech`, text to speech, and those of speech to text. */
 import type { AnswerFacts, JsonBody, Style } from '../../../core/plugin.ts';
-import { errorIn } from '../chat/usage.ts';
+import { errorIn } from '../chat/fields/usage.ts';
 import { speech as about } from './about.ts';
 import { soundType } from './formats.ts';
 import { createSpeechRelay } from './speech-relay.ts';

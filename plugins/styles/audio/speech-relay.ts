@@ -10,7 +10,7 @@ import {
   tokensIn,
 } from '../../../core/translation/index.ts';
 import { errorEvent } from '../chat/errors.ts';
-import { errorIn } from '../chat/usage.ts';
+import { errorIn } from '../chat/fields/usage.ts';
 import { FORMATS } from './formats.ts';
 import { createSoundMeter } from './sound/meter.ts';
 import { speechFacts } from './speech-request.ts';

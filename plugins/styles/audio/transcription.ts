@@ -12,7 +12,7 @@ import type {
 } from '../../../core/plugin.ts';
 import { eventData, isObject, objectsIn, parsed } from '../../../core/translation/index.ts';
 import { errorEvent } from '../chat/errors.ts';
-import { errorIn } from '../chat/usage.ts';
+import { errorIn } from '../chat/fields/usage.ts';
 import { createFormReader } from '../multipart/index.ts';
 import { transcriptionStyle as describe } from './about.ts';
 import {

@@ -1,10 +1,10 @@
 /** Whole chat replies. */
 import type { AnswerFacts, JsonBody, Usage } from '../../../core/plugin.ts';
 import { behindSpace, readVendorError, type VendorError, withCountedOutput } from '../../../core/translation/index.ts';
-import { failureIn } from './finish.ts';
+import { failureIn } from './fields/finish.ts';
+import { SEARCHED } from './fields/hosted.ts';
+import { usageIn } from './fields/usage.ts';
 import { glance } from './glance.ts';
-import { SEARCHED } from './hosted.ts';
-import { usageIn } from './usage.ts';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;

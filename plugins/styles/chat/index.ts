@@ -2,11 +2,11 @@
 import type { Style, StyleAbout } from '../../../core/plugin.ts';
 import { EVENTS, flag, integer, integerFrom, objectOf, optional, sampled, text, tokenUsage } from '../described.ts';
 import { readAnswer } from './answer.ts';
-import { client, vendor } from './bridge.ts';
-import { finishAnswer } from './completion.ts';
-import { runs } from './hosted.ts';
+import { finishAnswer } from './fields/completion.ts';
+import { runs } from './fields/hosted.ts';
 import { createRelay } from './relay.ts';
 import { mustTranslate, patchRequest, readRequest } from './request.ts';
+import { client, vendor } from './translation.ts';
 
 const message = objectOf({ role: text, content: optional({}), tool_calls: { type: 'array', items: objectOf({}) } });
 

@@ -12,12 +12,12 @@ import {
   parsed,
   readVendorError,
 } from '../../../core/translation/index.ts';
-import { usageEvent } from './completion.ts';
 import { errorEvent } from './errors.ts';
-import { failureIn } from './finish.ts';
+import { usageEvent } from './fields/completion.ts';
+import { failureIn } from './fields/finish.ts';
+import { CITED, SEARCHED } from './fields/hosted.ts';
+import { errorIn, followUsage, isToldUsage, usageIn } from './fields/usage.ts';
 import { type Glance, glance } from './glance.ts';
-import { CITED, SEARCHED } from './hosted.ts';
-import { errorIn, followUsage, isToldUsage, usageIn } from './usage.ts';
 
 const DATA = 'data:';
 

@@ -1,6 +1,6 @@
 /** Chat requests: validates what the gateway needs; the vendor validates the rest. */
 
-import { remembered } from '../../../core/contracts/uses.ts';
+import { remembered } from '../../../core/contracts/formats/uses.ts';
 import type { Bounds, CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import {
@@ -16,10 +16,10 @@ import {
   SEALED,
 } from '../../../core/translation/index.ts';
 import { checkNumber, modelOf, serviceOf, wrong } from '../request-fields.ts';
-import { allowedUses, mayUse, spareUses } from './hosted.ts';
-import { hasInput, inChatForm, mayBeMixed } from './mixed-form.ts';
-import { messageSteps } from './own-messages.ts';
-import { unsealed } from './thinking.ts';
+import { hasInput, inChatForm, mayBeMixed } from './client/mixed-form.ts';
+import { allowedUses, mayUse, spareUses } from './fields/hosted.ts';
+import { unsealed } from './fields/thinking.ts';
+import { messageSteps } from './vendor/own-messages.ts';
 
 /** Types of the members that are not numbers; the vendor validates their values. */
 const KINDS = {

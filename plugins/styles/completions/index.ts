@@ -3,18 +3,18 @@
  * code reads them.
  */
 
-import { remembered } from '../../../core/contracts/uses.ts';
+import { remembered } from '../../../core/contracts/formats/uses.ts';
 import type { CallFacts, Json, JsonBody, Style, StyleAbout } from '../../../core/plugin.ts';
 import { answerLimits, type Fields } from '../../../core/translation/index.ts';
 import { readAnswer } from '../chat/answer.ts';
-import { finishAnswer } from '../chat/completion.ts';
+import { finishAnswer } from '../chat/fields/completion.ts';
 import { createRelay } from '../chat/relay.ts';
 import { patchCommon } from '../chat/request.ts';
 import { EVENTS, integer, integerFrom, objectOf, sampled, text, tokenUsage } from '../described.ts';
 import { checkNumber, fieldsIn, modelOf, serviceOf, wholeNumberIn } from '../request-fields.ts';
 import { askedUses, boundsOfUses, mayAsk } from '../search-members.ts';
-import { client } from './bridge.ts';
-import { reader } from './decoder.ts';
+import { reader } from './stream-decoder.ts';
+import { client } from './translation.ts';
 
 const tokens = { type: 'array', items: integer, minItems: 1 };
 

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AnswerFacts, Call, Finishing, Json, JsonBody, Span, Usage } from '../../../core/plugin.ts';
 import { isObject, member, NO_TOKENS, tokensIn } from '../../../core/translation/index.ts';
-import { errorIn } from '../chat/usage.ts';
+import { errorIn } from '../chat/fields/usage.ts';
 import { readInputs } from './inputs.ts';
 import { asksBase64, asksOtherNumbers, requestedDimensions } from './request.ts';
 import { type Entry, hasData, readEntries, vectorAs } from './vectors.ts';

@@ -1,5 +1,5 @@
 /** `previous_response_id` and `item_reference`: keeps responses, and restores their content when a later request refers to them. */
-import { keyNameOf } from '../../../core/contracts/vendor.ts';
+import { keyNameOf } from '../../../core/contracts/formats/channel.ts';
 import type { Exchange, Host, JsonBody, Known, Recalled, Span, Step } from '../../../core/plugin.ts';
 import { slot } from '../../../core/plugin.ts';
 import { knownJson } from '../../../core/translation/index.ts';

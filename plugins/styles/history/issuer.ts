@@ -1,9 +1,10 @@
 /** The vendor that issued a response: requests to it about that response. */
+
 import type { Readable } from 'node:stream';
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Groups } from '../../../core/contracts/groups.ts';
-import type { Holder } from '../../../core/contracts/keys.ts';
+import type { Holder } from '../../../core/contracts/identity.ts';
 import type { Channel, Host, JsonObject, Question } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 import { completion } from '../responses/answer.ts';

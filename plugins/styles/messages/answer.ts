@@ -11,8 +11,8 @@ import type {
 } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 import { errorIn } from './errors.ts';
-import { usesIn } from './hosted.ts';
-import { billed, toUsage, usageBody } from './usage.ts';
+import { usesIn } from './fields/hosted.ts';
+import { billed, toUsage, usageBody } from './fields/usage.ts';
 
 /** Reads a reply; undefined if it has neither content nor an error. */
 export function readAnswer(body: JsonBody): AnswerFacts | undefined {

@@ -1,11 +1,12 @@
 /** `POST /v1/messages/count_tokens` and `/v1/responses/input_tokens`: the input tokens of a request, counted by the vendor, otherwise estimated and marked as such. */
+
 import { Catalog, type Model } from '../../../core/contracts/catalog.ts';
-import type { Conversation } from '../../../core/contracts/conversation.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
+import { keyNameOf } from '../../../core/contracts/formats/channel.ts';
+import type { Conversation } from '../../../core/contracts/formats/conversation.ts';
 import { Groups, reached } from '../../../core/contracts/groups.ts';
 import { type Counting, Inspecting } from '../../../core/contracts/inspecting.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
-import { keyNameOf } from '../../../core/contracts/vendor.ts';
 import type {
   ApiRequest,
   Caller,

@@ -2,12 +2,12 @@
 import type { HeaderAbout, Style, StyleAbout } from '../../../core/plugin.ts';
 import { EVENTS, integer, model, objectOf, optional, stream, text, upTo } from '../described.ts';
 import { finishAnswer, readAnswer } from './answer.ts';
-import { client, vendor } from './bridge.ts';
 import { errorBody, errorEvent, event } from './errors.ts';
-import { fits } from './fitting.ts';
-import { runs } from './hosted.ts';
+import { fits } from './fields/fitting.ts';
+import { runs } from './fields/hosted.ts';
 import { createRelay } from './relay.ts';
 import { patchRequest, readRequest } from './request.ts';
+import { client, vendor } from './translation.ts';
 
 const message = objectOf({ role: { enum: ['user', 'assistant', 'system'] }, content: { type: ['string', 'array'] } }, [
   'role',

@@ -17,9 +17,9 @@ import {
 } from '../../../core/translation/index.ts';
 import { completing, contentLength } from './answer.ts';
 import { errorEvent, errorIn, event as writeEvent } from './errors.ts';
-import { isWholeAtOnce } from './finish.ts';
-import { followUses } from './hosted.ts';
-import { billed, followUsage } from './usage.ts';
+import { isWholeAtOnce } from './fields/finish.ts';
+import { followUses } from './fields/hosted.ts';
+import { billed, followUsage } from './fields/usage.ts';
 
 /** The start of nearly all events of a stream. */
 const DELTA = 'event: content_block_delta';

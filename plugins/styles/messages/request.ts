@@ -1,7 +1,7 @@
 /** Messages requests: validates what the gateway needs; the vendor validates the rest. */
 
-import type { Origin } from '../../../core/contracts/style.ts';
-import { remembered } from '../../../core/contracts/uses.ts';
+import type { Origin } from '../../../core/contracts/formats/style.ts';
+import { remembered } from '../../../core/contracts/formats/uses.ts';
 import type { CallFacts, Headers, IngressRequest, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import {
@@ -17,9 +17,9 @@ import {
   unpackOpaque,
 } from '../../../core/translation/index.ts';
 import { checkNumber, modelOf, serviceOf, wrong } from '../request-fields.ts';
-import { bound } from './binding.ts';
-import { barThread } from './decode-request.ts';
-import { allowedUses, spareUses } from './hosted.ts';
+import { barThread } from './client/decode-request.ts';
+import { bound } from './fields/binding.ts';
+import { allowedUses, spareUses } from './fields/hosted.ts';
 
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system'];
 

@@ -19,7 +19,7 @@ import {
   tokensIn,
 } from '../../../core/translation/index.ts';
 import { failureOf } from './errors.ts';
-import { usageIn, usageObject } from './usage.ts';
+import { usageIn, usageObject } from './fields/usage.ts';
 
 const OPEN_ARRAY = 0x5b;
 

@@ -4,7 +4,7 @@
  */
 import type { Answering, Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject, member, packOpaque, UNSEALED, unpackOpaque } from '../../../core/translation/index.ts';
-import type { createOutput, EventSink } from './output-items.ts';
+import type { createOutput, EventSink } from './client/encode-output-items.ts';
 
 const TRIGGER = 'compaction_trigger';
 

@@ -2,11 +2,11 @@
 import type { Style, StyleAbout } from '../../../core/plugin.ts';
 import { EVENTS, integer, integerFrom, model, objectOf, optional, stream, text, upTo } from '../described.ts';
 import { finishAnswer, readAnswer } from './answer.ts';
-import { client, vendor } from './bridge.ts';
 import { errorEvent } from './errors.ts';
-import { runs } from './hosted.ts';
+import { runs } from './fields/hosted.ts';
 import { createRelay } from './relay.ts';
 import { patchRequest, readRequest } from './request.ts';
+import { client, vendor } from './translation.ts';
 
 const answerUsage = objectOf({
   input_tokens: integer,

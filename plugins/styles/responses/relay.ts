@@ -22,8 +22,8 @@ import {
 } from '../../../core/translation/index.ts';
 import { completing, deltaLength, longest, outputLength } from './answer.ts';
 import { errorEvent, failedEvent, failureOf } from './errors.ts';
-import { followUses } from './hosted.ts';
-import { usageIn } from './usage.ts';
+import { followUses } from './fields/hosted.ts';
+import { usageIn } from './fields/usage.ts';
 
 /** Creates a relay for one attempt. Only the start and end events of a response are parsed. */
 export function createRelay({ call, warnings }: RelayOptions): StreamRelay {

@@ -1,7 +1,7 @@
 /** Responses requests: validates what the gateway needs; the vendor validates the rest. */
 
-import type { Origin } from '../../../core/contracts/style.ts';
-import { remembered } from '../../../core/contracts/uses.ts';
+import type { Origin } from '../../../core/contracts/formats/style.ts';
+import { remembered } from '../../../core/contracts/formats/uses.ts';
 import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from '../../../core/translation/index.ts';
 import { checkNumber, modelOf, serviceOf, wrong } from '../request-fields.ts';
 import { summaryMessage } from './compaction.ts';
-import { allowedUses, spareUses } from './hosted.ts';
+import { allowedUses, spareUses } from './fields/hosted.ts';
 
 /** Types of the members that are not numbers; the vendor validates their values, and whether there is any input. */
 const KINDS = {

@@ -1,6 +1,6 @@
 /** Decodes the usage and the errors of the vendor. */
 
-import { servedAs } from '../../../core/contracts/uses.ts';
+import { servedAs } from '../../../core/contracts/formats/uses.ts';
 import type { Json, Usage, Uses } from '../../../core/plugin.ts';
 import { isCount, member, objectsIn, textIn, type VendorError, vendorError } from '../../../core/translation/index.ts';
 import { countIn } from './looking.ts';

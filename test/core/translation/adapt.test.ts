@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Conversation, Turn } from '../../../core/contracts/conversation.ts';
-import type { SomeQuirks } from '../../../core/contracts/quirks.ts';
-import type { Target } from '../../../core/contracts/style.ts';
-import { GatewayError } from '../../../core/errors.ts';
-import { adapt } from '../../../core/translation/adapt.ts';
-import { collectWarnings } from '../../../core/translation/warnings.ts';
+import type { Conversation, Turn } from '../../../core/contracts/formats/conversation.ts';
+import type { SomeQuirks } from '../../../core/contracts/formats/quirks.ts';
+import type { Target } from '../../../core/contracts/formats/style.ts';
+import { GatewayError } from '../../../core/contracts/gateway-error.ts';
+import { adapt } from '../../../core/translation/adapt/adapt.ts';
+import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
 import { conversations, STYLES, targetOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { share } from '../../kit/whole.ts';

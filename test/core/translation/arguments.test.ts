@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { argumentsOf } from '../../../core/translation/values.ts';
+import { argumentsOf } from '../../../core/bytes/values.ts';
 
 describe('the arguments of a tool call as an object', () => {
   it('are the object; any other value is wrapped in one', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ContentPart } from '../../../core/contracts/content.ts';
-import type { Part, Reply } from '../../../core/contracts/conversation.ts';
-import { AnswerCollector } from '../../../core/translation/collector.ts';
-import { foldParts, partsOf, textLengthOf } from '../../../core/translation/fold.ts';
+import type { ContentPart } from '../../../core/contracts/formats/content.ts';
+import type { Part, Reply } from '../../../core/contracts/formats/conversation.ts';
+import { AnswerCollector } from '../../../core/translation/conversation/collector.ts';
+import { foldParts, partsOf, textLengthOf } from '../../../core/translation/conversation/fold.ts';
 import { replies, replyOf, streamsOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { checkParts } from '../../kit/parts.ts';

@@ -5,12 +5,12 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import type { Block, Conversation } from '../../../core/contracts/conversation.ts';
-import { GatewayError } from '../../../core/errors.ts';
-import type { Asker, GuardOptions } from '../../../core/guarded-fetch.ts';
-import { fetchMedia } from '../../../core/translation/media.ts';
-import { layQuirks } from '../../../core/translation/quirks.ts';
-import { collectWarnings } from '../../../core/translation/warnings.ts';
+import type { Block, Conversation } from '../../../core/contracts/formats/conversation.ts';
+import { GatewayError } from '../../../core/contracts/gateway-error.ts';
+import type { Asker, GuardOptions } from '../../../core/outgoing/guarded-fetch.ts';
+import { fetchMedia } from '../../../core/translation/quirks/media.ts';
+import { layQuirks } from '../../../core/translation/quirks/quirks.ts';
+import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
 import { conversationOf } from '../../kit/conversations.ts';
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { JsonObject } from '../../../core/contracts/json.ts';
-import { hasRootUnion, objectSchema } from '../../../core/translation/object-schema.ts';
+import type { JsonObject } from '../../../core/contracts/formats/json.ts';
+import { hasRootUnion, objectSchema } from '../../../core/translation/adapt/object-schema.ts';
 import { adapted, conversationOf, said } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 

@@ -1,9 +1,9 @@
 /** Members that are checked and priced: no spelling gets past. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GatewayError } from '../../../core/errors.ts';
-import { scanJson } from '../../../core/json.ts';
-import { checkPlaces, ROUTING, SEARCHING } from '../../../core/translation/ruled-fields.ts';
+import { scanJson } from '../../../core/bytes/json-body.ts';
+import { GatewayError } from '../../../core/contracts/gateway-error.ts';
+import { checkPlaces, ROUTING, SEARCHING } from '../../../core/translation/quirks/ruled-fields.ts';
 
 const NAMES = [...ROUTING, ...SEARCHING, 'model', 'max_tokens', 'service_tier', 'tools'];
 const check = (name: string): void => checkPlaces(scanJson(Buffer.from(JSON.stringify({ [name]: 1 }))));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { JsonObject } from '../../../core/contracts/json.ts';
+import type { JsonObject } from '../../../core/contracts/formats/json.ts';
 import { answerSchema, argumentsSchema, canBeClosed, isStrict } from '../../../core/translation/schema-forms.ts';
 import fc from '../../kit/fast-check.ts';
 

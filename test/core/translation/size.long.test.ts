@@ -1,11 +1,11 @@
 /** The largest requests that are let in, through every translation: none may keep everybody else waiting. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../../core/contracts/json.ts';
-import { GatewayError } from '../../../core/errors.ts';
-import { scanJson } from '../../../core/json.ts';
-import { adapt } from '../../../core/translation/adapt.ts';
-import { collectWarnings } from '../../../core/translation/warnings.ts';
+import { scanJson } from '../../../core/bytes/json-body.ts';
+import type { Json, JsonObject } from '../../../core/contracts/formats/json.ts';
+import { GatewayError } from '../../../core/contracts/gateway-error.ts';
+import { adapt } from '../../../core/translation/adapt/adapt.ts';
+import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
 import { processorTime } from '../../kit/processor.ts';
 import { some } from '../../kit/whole.ts';
 import { CLIENTS, MODELS } from '../../laws/halves.ts';

@@ -1,10 +1,10 @@
 /** A revision of texts makes the same answer of a stream, however it is cut, as of the whole. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Block, Citation, Part, Reply } from '../../../core/contracts/conversation.ts';
-import { foldParts, partsOf } from '../../../core/translation/fold.ts';
-import { createTextRevision, type TextReviser } from '../../../core/translation/text-revision.ts';
-import { mapBlocks } from '../../../core/translation/texts.ts';
+import type { Block, Citation, Part, Reply } from '../../../core/contracts/formats/conversation.ts';
+import { foldParts, partsOf } from '../../../core/translation/conversation/fold.ts';
+import { createTextRevision, type TextReviser } from '../../../core/translation/conversation/text-revision.ts';
+import { mapBlocks } from '../../../core/translation/conversation/texts.ts';
 import { replies, streamsOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { checkParts } from '../../kit/parts.ts';

@@ -1,12 +1,12 @@
 /** Every text of a request is seen by plugins, wherever its style has it, and what they replace goes to no vendor. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Conversation } from '../../../core/contracts/conversation.ts';
-import type { Json, JsonObject } from '../../../core/contracts/json.ts';
-import { GatewayError } from '../../../core/errors.ts';
-import { adapt } from '../../../core/translation/adapt.ts';
-import { mapArguments, mapConversation, mapJson } from '../../../core/translation/texts.ts';
-import { collectWarnings } from '../../../core/translation/warnings.ts';
+import type { Conversation } from '../../../core/contracts/formats/conversation.ts';
+import type { Json, JsonObject } from '../../../core/contracts/formats/json.ts';
+import { GatewayError } from '../../../core/contracts/gateway-error.ts';
+import { adapt } from '../../../core/translation/adapt/adapt.ts';
+import { mapArguments, mapConversation, mapJson } from '../../../core/translation/conversation/texts.ts';
+import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
 import { conversationOf, conversations } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { share } from '../../kit/whole.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Conversation, Tool, ToolChoice } from '../../../core/contracts/conversation.ts';
-import type { SomeQuirks } from '../../../core/contracts/quirks.ts';
-import { GatewayError } from '../../../core/errors.ts';
+import type { Conversation, Tool, ToolChoice } from '../../../core/contracts/formats/conversation.ts';
+import type { SomeQuirks } from '../../../core/contracts/formats/quirks.ts';
+import { GatewayError } from '../../../core/contracts/gateway-error.ts';
 import { adapted, conversationOf, said } from '../../kit/conversations.ts';
 
 const fit = (more: Partial<Conversation>, quirks: SomeQuirks = {}) =>

@@ -1,12 +1,12 @@
 /** What an encoder does not read of a conversation is reported as dropped, by core and not by the encoder. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Conversation } from '../../../core/contracts/conversation.ts';
-import type { StyleVendor } from '../../../core/contracts/style.ts';
-import { GatewayError } from '../../../core/errors.ts';
-import { adapt } from '../../../core/translation/adapt.ts';
-import { encodeReported } from '../../../core/translation/unread.ts';
-import { collectWarnings } from '../../../core/translation/warnings.ts';
+import type { Conversation } from '../../../core/contracts/formats/conversation.ts';
+import type { StyleVendor } from '../../../core/contracts/formats/style.ts';
+import { GatewayError } from '../../../core/contracts/gateway-error.ts';
+import { adapt } from '../../../core/translation/adapt/adapt.ts';
+import { encodeReported } from '../../../core/translation/warnings/unread-fields.ts';
+import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
 import { conversationOf, conversations, said, targetOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { MODELS } from '../../laws/halves.ts';

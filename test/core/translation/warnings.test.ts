@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withFieldQuirks } from '../../../core/translation/field-quirks.ts';
-import { collectWarnings, warningHeader } from '../../../core/translation/warnings.ts';
+import { withFieldQuirks } from '../../../core/translation/quirks/field-quirks.ts';
+import { collectWarnings, warningHeader } from '../../../core/translation/warnings/warnings.ts';
 
 describe('a warning', () => {
   it("uses the client's name of the field", () => {

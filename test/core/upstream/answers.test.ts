@@ -1,7 +1,7 @@
 /** What the client makes of answers on the wire, however they are cut: good ones, followed ones, bad ones and broken ones. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { Upstream } from '../../../core/upstream.ts';
+import type { Upstream } from '../../../core/upstream/upstream.ts';
 import { type FakeVendor, fakeVendor } from '../../kit/fake-vendor.ts';
 import { bytes, fin, hold, jsonAnswer, type Move, rst, type Script, silence } from '../../kit/script.ts';
 import {

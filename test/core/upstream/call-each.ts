@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { createOutgoingProxies } from '../../../core/outgoing-proxy.ts';
+import { createOutgoingProxies } from '../../../core/upstream/proxy.ts';
 import { open, send } from './told.ts';
 
 const upstream = open();

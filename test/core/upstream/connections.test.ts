@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Upstream, UpstreamListener, UpstreamRequest } from '../../../core/upstream.ts';
+import type { Upstream, UpstreamListener, UpstreamRequest } from '../../../core/upstream/upstream.ts';
 import { closedPort, type FakeVendor, fakeVendor } from '../../kit/fake-vendor.ts';
 import {
   atHead,

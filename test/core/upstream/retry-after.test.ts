@@ -1,7 +1,7 @@
 /** When a vendor wants the next request: found in every place and form in which vendors say it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { retryAfter } from '../../../core/upstream/retry-after.ts';
+import { retryAfter } from '../../../core/delivery/retry-after.ts';
 
 const NOW = Date.UTC(2026, 10, 1, 12, 0, 0);
 const inSeconds = (seconds: number): string => new Date(NOW + seconds * 1_000).toUTCString();

@@ -39,7 +39,7 @@ describe('the section upstream', () => {
 
 it('undici is not loaded before something needs it', async () => {
   const loaded = `
-    await import(${JSON.stringify(new URL('../../../core/gateway.ts', import.meta.url))});
+    await import(${JSON.stringify(new URL('../../../core/gateway/gateway.ts', import.meta.url))});
     const { createRequire } = await import('node:module');
     const { cache } = createRequire(${JSON.stringify(import.meta.url)});
     const isLoaded = () => Object.keys(cache).some((file) => /[\\\\/]undici[\\\\/]/.test(file));

@@ -1,7 +1,7 @@
 /** The client on the clock of the machine, and what a listener of its calls is told. */
-import { systemClock } from '../../../core/clock.ts';
+import { systemClock } from '../../../core/runtime/clock.ts';
 import { openUpstream } from '../../../core/upstream/client.ts';
-import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../../../core/upstream.ts';
+import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../../../core/upstream/upstream.ts';
 
 /** How a request ended; without the words that only people read where they do not matter. */
 export type Ending =
