@@ -10,16 +10,16 @@ const WAITS = /\b(?:setTimeout|delay|sleep|waitForTimeout|pg_sleep)\(/;
 /** Files in which a time is what is meant, with the reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
   'test/kit/until.ts': 'it is what all others wait with',
-  'test/kit/browser.ts': 'pages have a time of their own; it is `until` for them',
-  'test/kit/process.ts': 'the limit of its patience',
-  'test/kit/raw-client.ts': 'the limit of its patience',
-  'test/kit/fake-vendor.ts': 'the limit of its patience; and vendors pause as a script says',
-  'test/kit/world.ts': 'the timers of a clock',
-  'test/e2e/bench.ts': 'the limit of its patience',
+  'test/kit/console/browser.ts': 'pages have a time of their own; it is `until` for them',
+  'test/kit/gateway/process.ts': 'the limit of its patience',
+  'test/kit/clients/raw-client.ts': 'the limit of its patience',
+  'test/kit/vendors/fake-vendor.ts': 'the limit of its patience; and vendors pause as a script says',
+  'test/kit/console/world.ts': 'the timers of a clock',
+  'test/e2e/operations/bench.ts': 'the limit of its patience',
   'test/e2e/authors/packed.ts': 'another process makes the package; the limit of the hook ends it',
-  'test/e2e/plugin-exceptions.test.ts': 'a plugin fails in a timer',
-  'test/plugins/counters-valkey.long.test.ts': 'which of two timers is first is what is tested',
-  'test/plugins/postgres.long.test.ts': 'a server holds a lock for longer than a statement may take',
+  'test/e2e/faults/plugin-exceptions.test.ts': 'a plugin fails in a timer',
+  'test/plugins/counters/valkey.long.test.ts': 'which of two timers is first is what is tested',
+  'test/plugins/stores/postgres.long.test.ts': 'a server holds a lock for longer than a statement may take',
 };
 
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })

@@ -6,8 +6,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PAGES } from '../console/src/page-list.ts';
-import { builtConsole, freePort, onlooker, startBrowser } from '../test/kit/browser.ts';
-import { startWorld, WORLD_SIZES, type WorldSize } from '../test/kit/world.ts';
+import { builtConsole, freePort, onlooker, startBrowser } from '../test/kit/console/browser.ts';
+import { startWorld, WORLD_SIZES, type WorldSize } from '../test/kit/console/world.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -15,10 +15,10 @@ const EXPECTED = [
   /^scripts\/scaffold\/[\w-]+\/[\w-]+(\.test)?\.ts$/,
   /^scripts\/deploy\/((README|first-hour)\.md|Caddyfile|Dockerfile(\.dockerignore)?|[\w-]+\.(yaml|mjs|service)|nginx\/[\w-]+\.conf|grafana\/[\w-]+\.json|prometheus\/[\w-]+\.yaml)$/,
   // What the documentation in the package links to: to read, and not to run.
-  /^core\/(plugin|contracts\/[\w-]+)\.ts$/,
+  /^core\/(plugin|contracts\/(formats\/)?[\w-]+)\.ts$/,
   /^plugins\/(styles|vendors\/gemini)\/([\w-]+\/)*[\w-]+\.ts$/,
-  /^plugins\/console\/(routes\/[\w-]+|schemas|static)\.ts$/,
-  /^test\/(e2e\/authors\/[\w.-]+\.mjs|plugins\/outside\/[\w-]+\.ts|browser\/first-hour\.browser\.test\.ts|kit\/(world|browser)\.ts|e2e\/readme-kit\.ts)$/,
+  /^plugins\/console\/(routes\/([\w-]+\/)?[\w-]+|format\/schemas|static)\.ts$/,
+  /^test\/(e2e\/authors\/[\w.-]+\.mjs|plugins\/outside\/[\w-]+\.ts|browser\/first-hour\.browser\.test\.ts|kit\/console\/(world|browser)\.ts|e2e\/documents\/readme-kit\.ts)$/,
   /^(\.github|console|console\/recipes|scripts\/bench|test)\/[\w-]+\.md$/,
   /^console\/pictures\/[\w-]+\.webp$/,
   /^scripts\/bench\/([\w-]+\.c|loop-probe\.mjs)$/,

@@ -47,8 +47,12 @@ function opensStore(name) {
 function issuesSql(name) {
   if (!opensStore(name)) return false;
   // Documentation and uploads leave what others leave.
-  if (/\btestStore\(/.test(readFileSync(name, 'utf8')) && !/e2e.(?:readme|uploads)/.test(name)) return true;
-  return /^test.(?:console|plugins)./.test(name) && !reaches(name, (text) => text.includes('/kit/scenarios.ts'));
+  if (/\btestStore\(/.test(readFileSync(name, 'utf8')) && !/e2e.(?:documents.readme|calls.uploads)/.test(name))
+    return true;
+  return (
+    /^test.(?:console|plugins(?!.styles))./.test(name) &&
+    !reaches(name, (text) => text.includes('/kit/vendors/scenarios.ts'))
+  );
 }
 
 /** Whether all of its tests run on PostgreSQL, too, and the browser's ask for the same on SQLite. */
@@ -59,7 +63,7 @@ function isForPostgres(name) {
 }
 
 /** Whether a file, or one of the test or script files that it imports, matches; the kit's own server is not one of them. */
-function reaches(name, fits, seen = new Set(['test/kit/postgres.ts'])) {
+function reaches(name, fits, seen = new Set(['test/kit/stand-ins/postgres.ts'])) {
   if (seen.has(name) || !/^(test|scripts)\//.test(name) || !existsSync(name)) return false;
   seen.add(name);
   const text = readFileSync(name, 'utf8');
@@ -73,7 +77,7 @@ if (!isBuilt(folder)) await buildServer(folder);
 await makeErrors();
 // One server for all files; each gateway has its own database on it.
 if (onPostgres) {
-  const { startPostgresForRun } = await tsImport('../test/kit/postgres.ts', import.meta.url);
+  const { startPostgresForRun } = await tsImport('../test/kit/stand-ins/postgres.ts', import.meta.url);
   await startPostgresForRun();
 }
 // For what is made once and used by several files.

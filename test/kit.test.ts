@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { migrations } from '../plugins/quota/tables.ts';
 import { Database } from '../plugins/stores/sqlite/binding.ts';
-import { fakeClock } from './kit/clock.ts';
-import { closedPort, type FakeVendor, fakeVendor } from './kit/fake-vendor.ts';
-import { CHAT_DELTAS, chatBody, chatEvents, chatRequest, DONE } from './kit/fixtures.ts';
-import { createPeers } from './kit/peers.ts';
-import { rawConnection, rawRequest, requestText } from './kit/raw-client.ts';
-import { ledgerFaults } from './kit/reconcile.ts';
+import { rawConnection, rawRequest, requestText } from './kit/clients/raw-client.ts';
+import { fakeClock } from './kit/gateway/clock.ts';
+import { CHAT_DELTAS, chatBody, chatEvents, chatRequest, DONE } from './kit/gateway/fixtures.ts';
+import { createPeers } from './kit/gateway/peers.ts';
+import { ledgerFaults } from './kit/gateway/reconcile.ts';
+import { closedPort, type FakeVendor, fakeVendor } from './kit/vendors/fake-vendor.ts';
 import {
   CHAT_RECORDINGS,
   eventsOf,
@@ -22,7 +22,7 @@ import {
   recordedUsage,
   recordings,
   recordingsAvailable,
-} from './kit/recordings.ts';
+} from './kit/vendors/recordings.ts';
 import {
   atHead,
   bytes,
@@ -43,7 +43,7 @@ import {
   stopReading,
   streamAnswer,
   wholeAnswer,
-} from './kit/script.ts';
+} from './kit/vendors/script.ts';
 
 const CHAT = '/v1/chat/completions';
 const chat = (more = {}) =>

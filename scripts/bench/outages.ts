@@ -6,8 +6,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
-import { startSmtp } from '../../test/kit/fake-smtp.ts';
-import { startReceiver } from '../../test/kit/receiver.ts';
+import { startReceiver } from '../../test/kit/clients/receiver.ts';
+import { startSmtp } from '../../test/kit/stand-ins/fake-smtp.ts';
 import { freePort } from '../free-port.ts';
 import type { LoadTools, Sample } from './load.ts';
 import { inTurns, type Rounds } from './rounds.ts';

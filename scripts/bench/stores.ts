@@ -5,7 +5,7 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askControl, controlPath } from '../../core/operations/commands/control-socket.ts';
-import { binaries, type PostgresServer, startPostgres } from '../../test/kit/postgres.ts';
+import { binaries, type PostgresServer, startPostgres } from '../../test/kit/stand-ins/postgres.ts';
 import type { LoadTools, Sample } from './load.ts';
 import { CORE, familyOf } from './machine.ts';
 import { inTurns, median, type Rounds } from './rounds.ts';

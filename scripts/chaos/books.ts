@@ -1,5 +1,5 @@
 /** Compares what clients and vendors have seen with the database. */
-import { readRows, type Row as StoredRow } from '../../test/kit/rows.ts';
+import { readRows, type Row as StoredRow } from '../../test/kit/gateway/rows.ts';
 import { answerOf, type Call, priceOf } from './calls.ts';
 import type { Customer } from './customers.ts';
 

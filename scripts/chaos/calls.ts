@@ -1,5 +1,5 @@
 /** The calls of the kill loop: customer, model, behaviour of the vendor, and cost. */
-import { CHAT_DELTAS, type ChatAnswer, type ChatUsage } from '../../test/kit/fixtures.ts';
+import { CHAT_DELTAS, type ChatAnswer, type ChatUsage } from '../../test/kit/gateway/fixtures.ts';
 import type { Random } from './random.ts';
 
 /** The behaviour of a model's vendor. */

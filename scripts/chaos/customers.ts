@@ -1,5 +1,5 @@
 /** The customers of the kill loop, with their balances and limits. */
-import { PATIENT, type Visitor, verify, visitor } from '../../test/kit/console.ts';
+import { PATIENT, type Visitor, verify, visitor } from '../../test/kit/console/console.ts';
 
 /** A customer of the gateway. */
 export interface Customer {

@@ -14,10 +14,10 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { askControl, controlPath } from '../../core/operations/commands/control-socket.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
-import { fakeVendor } from '../../test/kit/fake-vendor.ts';
-import { startProcess } from '../../test/kit/process.ts';
-import { jsonAnswer, wholeAnswer } from '../../test/kit/script.ts';
-import { fillRecords } from '../../test/kit/usage-records.ts';
+import { startProcess } from '../../test/kit/gateway/process.ts';
+import { fillRecords } from '../../test/kit/gateway/usage-records.ts';
+import { fakeVendor } from '../../test/kit/vendors/fake-vendor.ts';
+import { jsonAnswer, wholeAnswer } from '../../test/kit/vendors/script.ts';
 import { usageRecords } from './books.ts';
 import { FLOODS, type Flood, type FloodKind, type Statuses } from './flooder.ts';
 

@@ -1,6 +1,7 @@
 /** The vendors of the kill loop: their answers, and the price of what they have sent. */
-import { type FakeVendor, fakeVendor, type VendorRequest } from '../../test/kit/fake-vendor.ts';
-import { chatEvents } from '../../test/kit/fixtures.ts';
+
+import { chatEvents } from '../../test/kit/gateway/fixtures.ts';
+import { type FakeVendor, fakeVendor, type VendorRequest } from '../../test/kit/vendors/fake-vendor.ts';
 import {
   cutAt,
   errorAnswer,
@@ -10,7 +11,7 @@ import {
   rst,
   type Script,
   wholeAnswer,
-} from '../../test/kit/script.ts';
+} from '../../test/kit/vendors/script.ts';
 import { answerOf, type Call, MODELS, numberIn, PRICE, priceOf } from './calls.ts';
 
 /** Time between two events of the slow one: a stream then lives as long as two checkpoints. */

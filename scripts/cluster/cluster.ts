@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askControl, controlPath } from '../../core/operations/commands/control-socket.ts';
-import { type Cut, cutBefore } from '../../test/kit/cut.ts';
-import { noPostgres, type PostgresServer, startPostgres } from '../../test/kit/postgres.ts';
-import { type GatewayProcess, startProcess } from '../../test/kit/process.ts';
-import { noValkey, startValkey, type ValkeyServer } from '../../test/kit/valkey.ts';
+import { type GatewayProcess, startProcess } from '../../test/kit/gateway/process.ts';
+import { noPostgres, type PostgresServer, startPostgres } from '../../test/kit/stand-ins/postgres.ts';
+import { noValkey, startValkey, type ValkeyServer } from '../../test/kit/stand-ins/valkey.ts';
+import { type Cut, cutBefore } from '../../test/kit/vendors/cut.ts';
 import { freePort } from '../free-port.ts';
 
 /** Options of a cluster. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OpenStore, Step, Sum } from '../../core/plugin.ts';
 import driver from '../../plugins/stores/postgres/index.ts';
-import { startPostgres } from '../../test/kit/postgres.ts';
+import { startPostgres } from '../../test/kit/stand-ins/postgres.ts';
 
 /** The cost of a batch: a fixed part, and a part per call. Milliseconds. */
 export interface TurnCost {

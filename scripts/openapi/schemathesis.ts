@@ -9,8 +9,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, signedIn, verify } from '../../test/kit/console.ts';
-import { startGateway } from '../../test/kit/gateway.ts';
+import {
+  CONSOLE_PIPELINE,
+  checked,
+  member,
+  PATIENT,
+  ROOT_ENV,
+  signedIn,
+  verify,
+} from '../../test/kit/console/console.ts';
+import { startGateway } from '../../test/kit/gateway/gateway.ts';
 
 const [who = 'root', ...options] = process.argv.slice(2);
 const gateway = await startGateway({

@@ -1,7 +1,7 @@
 /** Plays one recorded answer to a client of one style, whole and in pieces, and reports what is wrong. */
 
 import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
-import type { Script } from '../../test/kit/script.ts';
+import type { Script } from '../../test/kit/vendors/script.ts';
 import { createRandom } from '../chaos/random.ts';
 import { excusedInAnswer } from './allowances.ts';
 import { askAgain, askAs, errorOf } from './asks.ts';

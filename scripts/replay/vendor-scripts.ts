@@ -3,8 +3,8 @@
  * style.
  */
 import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
-import { chatBody, chatEvents } from '../../test/kit/fixtures.ts';
-import { chunk, head, jsonAnswer, lastChunk, type Move, type Script, sized } from '../../test/kit/script.ts';
+import { chatBody, chatEvents } from '../../test/kit/gateway/fixtures.ts';
+import { chunk, head, jsonAnswer, lastChunk, type Move, type Script, sized } from '../../test/kit/vendors/script.ts';
 import type { Random } from '../chaos/random.ts';
 import type { Recorded, VendorStyle } from './folder.ts';
 

@@ -1,8 +1,8 @@
 /** The world of a replay: one real gateway, one mock vendor, and a channel for every answer. */
 import type { JsonObject } from '../../core/contracts/formats/json.ts';
-import { type FakeVendor, fakeVendor } from '../../test/kit/fake-vendor.ts';
-import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../../test/kit/gateway.ts';
-import { errorAnswer, type Script } from '../../test/kit/script.ts';
+import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../../test/kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../../test/kit/vendors/fake-vendor.ts';
+import { errorAnswer, type Script } from '../../test/kit/vendors/script.ts';
 import { type Client, createClient } from './client.ts';
 import type { VendorStyle } from './folder.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { builtConsole, freePort, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { builtConsole, freePort, onlooker, startBrowser } from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 const AWAY = /\/assets\/|\/api\/status$/;
 const PARTS = /\/assets\/(page|palette)-.*\.(js|css)$/;

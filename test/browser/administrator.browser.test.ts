@@ -2,11 +2,19 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { wholeAnswer } from '../kit/script.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, signedIn } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { wholeAnswer } from '../kit/vendors/script.ts';
 
 /** How much of the page moved by itself since it was opened, as browsers count it. */
 const SHIFTS = `new PerformanceObserver((list) => {

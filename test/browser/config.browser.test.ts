@@ -6,14 +6,22 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { parse } from 'yaml';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, checked, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { allLookRight } from '../kit/pages.ts';
-import { startReceiver } from '../kit/receiver.ts';
-import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/script.ts';
-import { makeSqlite, NEW_API_VERSIONS } from '../plugins/import-databases.ts';
+import { startReceiver } from '../kit/clients/receiver.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, checked, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console/console.ts';
+import { allLookRight } from '../kit/console/pages.ts';
+import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/vendors/fake-vendor.ts';
+import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/vendors/script.ts';
+import { makeSqlite, NEW_API_VERSIONS } from '../plugins/import/databases.ts';
 
 const NEW_KEY = 'sk-a-new-key-of-a-vendor';
 const SECOND_KEY = 'sk-a-second-key-of-a-vendor';

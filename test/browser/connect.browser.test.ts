@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 const run = promisify(execFile);
 const KEY = /sk-[0-9A-Za-z]{20,}/;

@@ -11,8 +11,8 @@ import {
   type Onlooker,
   onlooker,
   startBrowser,
-} from '../kit/browser.ts';
-import { startWorld, type World } from '../kit/world.ts';
+} from '../kit/console/browser.ts';
+import { startWorld, type World } from '../kit/console/world.ts';
 
 /** Something that is pressed, and what it opens. */
 interface Opener {

@@ -12,12 +12,12 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { findProgram, type ServerProcess, startServer } from '../../scripts/cluster/programs.ts';
 import { freePort } from '../../scripts/free-port.ts';
 import { installEnv, releaseTurnpike, shellEnv, takeOverSqlite } from '../e2e/authors/packed.ts';
-import { block, run, page as textOf } from '../e2e/readme-kit.ts';
-import { assertClean, becomes, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { parseMetrics } from '../kit/prometheus.ts';
-import { type Receiver, startReceiver } from '../kit/receiver.ts';
-import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/script.ts';
+import { block, run, page as textOf } from '../e2e/documents/readme-kit.ts';
+import { type Receiver, startReceiver } from '../kit/clients/receiver.ts';
+import { assertClean, becomes, type Onlooker, onlooker, startBrowser } from '../kit/console/browser.ts';
+import { parseMetrics } from '../kit/stand-ins/prometheus.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/vendors/script.ts';
 
 const nginx = findProgram('nginx');
 

@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
-import { assertClean, becomes, builtConsole, freePort, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV } from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { assertClean, becomes, builtConsole, freePort, onlooker, startBrowser } from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 const run = promisify(execFile);
 

@@ -16,10 +16,10 @@ import {
   type Onlooker,
   onlooker,
   startBrowser,
-} from '../kit/browser.ts';
-import { PATIENT, type Visitor, visitor } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { hold, wholeAnswer } from '../kit/script.ts';
+} from '../kit/console/browser.ts';
+import { PATIENT, type Visitor, visitor } from '../kit/console/console.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { hold, wholeAnswer } from '../kit/vendors/script.ts';
 
 const PASSWORD = 'a long password';
 

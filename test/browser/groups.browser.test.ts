@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { Accounts } from '../../core/contracts/accounts.ts';
-import { assertClean, becomes, builtConsole, freePort, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, root, type Visitor } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { assertClean, becomes, builtConsole, freePort, onlooker, startBrowser } from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, root, type Visitor } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
 
 let vendors: readonly FakeVendor[];
 let gateway: TestGateway;

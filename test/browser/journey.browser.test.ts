@@ -14,12 +14,12 @@ import {
   type Onlooker,
   onlooker,
   startBrowser,
-} from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, verify } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { debitsOf } from '../kit/money.ts';
-import { wholeAnswer } from '../kit/script.ts';
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, verify } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { debitsOf } from '../kit/gateway/money.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { wholeAnswer } from '../kit/vendors/script.ts';
 
 const run = promisify(execFile);
 const NAME = 'newcomer';

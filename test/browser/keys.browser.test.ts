@@ -3,10 +3,18 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, type Visitor } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, type Visitor } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
 
 let vendor: FakeVendor;
 let gateway: TestGateway;

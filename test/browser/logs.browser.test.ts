@@ -3,12 +3,20 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
-import { fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway } from '../kit/gateway.ts';
-import { hold, wholeAnswer } from '../kit/script.ts';
-import { startWorld, type World } from '../kit/world.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn } from '../kit/console/console.ts';
+import { startWorld, type World } from '../kit/console/world.ts';
+import { startGateway } from '../kit/gateway/gateway.ts';
+import { fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { hold, wholeAnswer } from '../kit/vendors/script.ts';
 
 describe('the page Logs', () => {
   let world: World;

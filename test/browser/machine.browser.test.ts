@@ -6,11 +6,19 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { parse, stringify } from 'yaml';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor, verify } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { errorAnswer, hold, wholeAnswer } from '../kit/script.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor, verify } from '../kit/console/console.ts';
+import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { errorAnswer, hold, wholeAnswer } from '../kit/vendors/script.ts';
 
 let vendor: FakeVendor;
 let sick: FakeVendor;

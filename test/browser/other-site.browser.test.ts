@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, signedIn } from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { startBrowser } from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, signedIn } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 let gateway: TestGateway;
 let site: Server;

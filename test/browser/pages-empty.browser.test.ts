@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { onlooker } from '../kit/browser.ts';
-import { visitEveryPage } from '../kit/pages.ts';
+import { onlooker } from '../kit/console/browser.ts';
+import { visitEveryPage } from '../kit/console/pages.ts';
 
 /** The first load of the console, in bytes as they travel. */
 const MOST_AT_FIRST = 350_000;

@@ -1,7 +1,7 @@
 /** Every page of a small company's console, in every look, and what strangers see of it. */
 import { it } from 'node:test';
-import { onlooker } from '../kit/browser.ts';
-import { looksRight, PICTURES, takePictures, visitEveryPage } from '../kit/pages.ts';
+import { onlooker } from '../kit/console/browser.ts';
+import { looksRight, PICTURES, takePictures, visitEveryPage } from '../kit/console/pages.ts';
 
 visitEveryPage('normal', (visited) => {
   for (const path of ['/', '/register', '/forgot', '/reset?email=ann%40example.com&code=abc']) {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import type { Json, JsonObject } from '../../core/plugin.ts';
-import { freePort, startBrowser } from '../kit/browser.ts';
-import { PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
-import { FACTORS_PIPELINE } from '../kit/factors.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { freePort, startBrowser } from '../kit/console/browser.ts';
+import { PATIENT, ROOT_ENV, signedIn } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { FACTORS_PIPELINE } from '../kit/stand-ins/factors.ts';
 
 /** What many consoles use. The folder `script` is what its package shows; the script for pages stands beside that. */
 const LIBRARY = join(

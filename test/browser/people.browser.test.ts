@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
 import {
   CONSOLE_PIPELINE,
   member,
@@ -15,8 +23,8 @@ import {
   type Visitor,
   verify,
   visitor,
-} from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+} from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 describe('people in a browser', () => {
   let gateway: TestGateway;

@@ -2,12 +2,20 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { chatEvents } from '../kit/fixtures.ts';
-import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { errorAnswer, eventStream, hold, streamAnswer } from '../kit/script.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console/console.ts';
+import { chatEvents } from '../kit/gateway/fixtures.ts';
+import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { errorAnswer, eventStream, hold, streamAnswer } from '../kit/vendors/script.ts';
 
 /** What must stand there as text. */
 const MARKUP = '<img src=x onerror="document.title=\'owned\'"><b>bold</b>';

@@ -1,11 +1,11 @@
 /** The stored prompt and answer in the drawer of a call: shown when asked for, as a conversation, in both languages, on phones, in the dark. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertClean, becomes, builtConsole, freePort, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, verify } from '../kit/console.ts';
-import { fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { SCENARIOS, says } from '../kit/scenarios.ts';
+import { assertClean, becomes, builtConsole, freePort, onlooker, startBrowser } from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, verify } from '../kit/console/console.ts';
+import { startGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { SCENARIOS, says } from '../kit/vendors/scenarios.ts';
 
 /** What must be shown as text. */
 const MARKUP = '<img src=x onerror="document.title=\'owned\'"><b>bold</b>';

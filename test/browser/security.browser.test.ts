@@ -3,10 +3,18 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, visitor } from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { mailbox } from '../kit/mailbox.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, visitor } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { mailbox } from '../kit/stand-ins/mailbox.ts';
 
 const mail = mailbox();
 let gateway: TestGateway;

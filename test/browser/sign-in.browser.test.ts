@@ -3,11 +3,19 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { Accounts } from '../../core/contracts/accounts.ts';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, verify } from '../kit/console.ts';
-import { CLIENT, type FakeProvider, startGithub } from '../kit/fake-oauth.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { mailbox } from '../kit/mailbox.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, verify } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { CLIENT, type FakeProvider, startGithub } from '../kit/stand-ins/fake-oauth.ts';
+import { mailbox } from '../kit/stand-ins/mailbox.ts';
 
 const mail = mailbox();
 let github: FakeProvider;

@@ -10,12 +10,20 @@ import { type Provider, waitForUpdate } from '@pydantic/genai-prices';
 import type { Browser, Page } from 'playwright-core';
 import { Audit } from '../../core/contracts/audit.ts';
 import { systemClock } from '../../core/runtime/clock.ts';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, type Visitor, verify } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { looksRight } from '../kit/pages.ts';
-import { onlyOnSqlite } from '../kit/postgres.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, type Visitor, verify } from '../kit/console/console.ts';
+import { looksRight } from '../kit/console/pages.ts';
+import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { onlyOnSqlite } from '../kit/stand-ins/postgres.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
 
 /** The fake vendor's answer has 11 input and 7 output tokens; 500,000 units are one dollar. */
 const costAt = (input: number, output: number): string => String((11 * input + 7 * output) / 2);

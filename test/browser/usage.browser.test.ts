@@ -13,9 +13,9 @@ import {
   type Onlooker,
   onlooker,
   startBrowser,
-} from '../kit/browser.ts';
-import { usageRecord } from '../kit/usage-records.ts';
-import { startWorld, type World } from '../kit/world.ts';
+} from '../kit/console/browser.ts';
+import { startWorld, type World } from '../kit/console/world.ts';
+import { usageRecord } from '../kit/gateway/usage-records.ts';
 
 describe('usage and team', () => {
   let world: World;

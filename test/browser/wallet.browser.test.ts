@@ -2,9 +2,17 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { member, PATIENT, root, type Visitor, verify } from '../kit/console.ts';
-import { BEGIN, type PayingGateway, startPaying } from '../kit/paying.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/console/browser.ts';
+import { member, PATIENT, root, type Visitor, verify } from '../kit/console/console.ts';
+import { BEGIN, type PayingGateway, startPaying } from '../kit/console/paying.ts';
 
 let gateway: PayingGateway;
 let browser: Browser;

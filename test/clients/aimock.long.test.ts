@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
-import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 import type { SpeechName } from '../kit/speech.ts';
 import { QUESTION, TOOLS } from './matrix.ts';
 import { KIND_NAMES, KINDS } from './stand.ts';

@@ -8,9 +8,11 @@ import type {
   TranscriptionDiarized,
   TranscriptionStreamEvent,
 } from 'openai/resources/audio/transcriptions';
-import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
-import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { type FormPart, type ReadForm, readForm, writeForm } from '../kit/multipart.ts';
+import { type FormPart, type ReadForm, readForm, writeForm } from '../kit/clients/multipart.ts';
+import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { type UsageRow, usageRecords } from '../kit/gateway/usage-records.ts';
+import { until } from '../kit/until.ts';
+import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/vendors/fake-vendor.ts';
 import {
   chunk,
   errorAnswer,
@@ -22,9 +24,7 @@ import {
   rst,
   type Script,
   sized,
-} from '../kit/script.ts';
-import { until } from '../kit/until.ts';
-import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
+} from '../kit/vendors/script.ts';
 
 /** Two and a half seconds of samples that no two files share. */
 const RECORDING = wave(2.5);

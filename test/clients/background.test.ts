@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import OpenAI from 'openai';
 import type { Json } from '../../core/contracts/formats/json.ts';
-import { errorAnswer, eventStream, hold, jsonAnswer, type Move } from '../kit/script.ts';
 import { until } from '../kit/until.ts';
+import { errorAnswer, eventStream, hold, jsonAnswer, type Move } from '../kit/vendors/script.ts';
 import { openStand, type Stand } from './stand.ts';
 
 const ID = 'resp_background1';

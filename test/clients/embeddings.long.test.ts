@@ -5,10 +5,10 @@ import { LLMock } from '@copilotkit/aimock';
 import { OpenAIEmbeddings } from '@langchain/openai';
 import OpenAI, { type APIError } from 'openai';
 import type { JsonObject } from '../../core/contracts/formats/json.ts';
-import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
-import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { errorAnswer, jsonAnswer, type Script } from '../kit/script.ts';
-import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
+import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { type UsageRow, usageRecords } from '../kit/gateway/usage-records.ts';
+import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/vendors/fake-vendor.ts';
+import { errorAnswer, jsonAnswer, type Script } from '../kit/vendors/script.ts';
 
 const TEXTS = ['How are things in Zürich? 👋', 'It rains.'];
 const SMALL = 'text-embedding-3-small';

@@ -5,12 +5,12 @@ import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OldAnthropic from 'anthropic-sdk-0';
 import OpenAI from 'openai';
-import { VENDOR_KEY } from '../kit/gateway.ts';
-import { heldByCalls } from '../kit/money.ts';
-import { breaksOff, failsWith, SCENARIOS, says } from '../kit/scenarios.ts';
-import { fin, hold, rst } from '../kit/script.ts';
+import { VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { heldByCalls } from '../kit/gateway/money.ts';
+import { usageRecords } from '../kit/gateway/usage-records.ts';
 import type { SpeechName } from '../kit/speech.ts';
-import { usageRecords } from '../kit/usage-records.ts';
+import { breaksOff, failsWith, SCENARIOS, says } from '../kit/vendors/scenarios.ts';
+import { fin, hold, rst } from '../kit/vendors/script.ts';
 import { QUESTION } from './matrix.ts';
 import { KIND_NAMES, openStand, type Stand } from './stand.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import type { Json } from '../../core/contracts/formats/json.ts';
-import { breaksOff, failsWith, SCENARIOS } from '../kit/scenarios.ts';
+import { breaksOff, failsWith, SCENARIOS } from '../kit/vendors/scenarios.ts';
 import {
   askFresh,
   type Blindness,

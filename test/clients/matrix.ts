@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
-import { VENDOR_KEY } from '../kit/gateway.ts';
-import { THOUGHT_SIGNATURE } from '../kit/gemini-speech.ts';
-import { SIGNATURE } from '../kit/messages-speech.ts';
-import { SEALED } from '../kit/responses-speech.ts';
-import { heard, SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
+import { toldTo } from '../kit/contracts/told.ts';
+import { VENDOR_KEY } from '../kit/gateway/gateway.ts';
 import type { Scenario, SpeechName } from '../kit/speech.ts';
-import { toldTo } from '../kit/told.ts';
+import { THOUGHT_SIGNATURE } from '../kit/vendors/gemini-speech.ts';
+import { SIGNATURE } from '../kit/vendors/messages-speech.ts';
+import { SEALED } from '../kit/vendors/responses-speech.ts';
+import { heard, SCENARIOS, SPEECHES } from '../kit/vendors/scenarios.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from './stand.ts';
 
 /** A client, wired to a gateway. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import OpenAI, { AzureOpenAI } from 'openai';
-import { SCENARIOS } from '../kit/scenarios.ts';
+import { SCENARIOS } from '../kit/vendors/scenarios.ts';
 import { openStand, type Stand } from './stand.ts';
 
 describe('clients with paths of their own', () => {

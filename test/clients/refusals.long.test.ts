@@ -5,9 +5,9 @@ import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { JsonObject } from '../../core/contracts/formats/json.ts';
-import { SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
-import { eventStream, jsonAnswer, type Script, sized } from '../kit/script.ts';
 import type { SpeechName } from '../kit/speech.ts';
+import { SCENARIOS, SPEECHES } from '../kit/vendors/scenarios.ts';
+import { eventStream, jsonAnswer, type Script, sized } from '../kit/vendors/script.ts';
 import { openStand, type Stand } from './stand.ts';
 
 type Client = 'chat' | 'responses' | 'messages';

@@ -1,10 +1,10 @@
 /** One gateway before one vendor that speaks all four shapes: what every client of this folder talks to. */
 
 import type { Plugin, Sections } from '../../core/plugin.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { says } from '../kit/scenarios.ts';
+import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
 import type { Scenario, SpeechName } from '../kit/speech.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { says } from '../kit/vendors/scenarios.ts';
 
 /** The vendor kinds, and the model each is asked for. */
 export const KINDS = {

@@ -5,9 +5,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generate } from 'otplib';
-import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, root, type Visitor, verify } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import {
+  CONSOLE_PIPELINE,
+  member,
+  PASSWORD,
+  PATIENT,
+  ROOT_ENV,
+  root,
+  type Visitor,
+  verify,
+} from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tools look into answers of every shape
 type Any = any;

@@ -17,7 +17,7 @@ import {
   tool,
 } from 'ai';
 import type { Json } from '../../core/contracts/formats/json.ts';
-import { breaksOff, failsWith, SCENARIOS } from '../kit/scenarios.ts';
+import { breaksOff, failsWith, SCENARIOS } from '../kit/vendors/scenarios.ts';
 import {
   askFresh,
   type Blindness,

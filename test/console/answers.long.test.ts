@@ -14,8 +14,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { Records } from '../../core/contracts/records.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
-import { authenticator } from '../kit/authenticator.ts';
-import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {
   type ApiAnswer,
   advanced,
@@ -27,17 +25,19 @@ import {
   signedIn,
   type Visitor,
   visitor,
-} from '../kit/console.ts';
-import { codeOf, nextCodeOf } from '../kit/factors.ts';
-import { fakeAlipay, fakeCreem, fakeEpay, fakeStripe } from '../kit/fake-payments.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { mailbox } from '../kit/mailbox.ts';
-import { isOnPostgres } from '../kit/postgres.ts';
-import { hold, jsonAnswer, wholeAnswer } from '../kit/script.ts';
-import { idAt, usageRecord } from '../kit/usage-records.ts';
-import { changeSqlite, makeSqlite, NEW_API_VERSIONS } from '../plugins/import-databases.ts';
-import { github, ORIGIN, pathOf, start, thereAndBack } from './oauth-flows.ts';
+} from '../kit/console/console.ts';
+import { type FakeClock, fakeClock } from '../kit/gateway/clock.ts';
+import { type TestGateway, VENDOR_KEY } from '../kit/gateway/gateway.ts';
+import { idAt, usageRecord } from '../kit/gateway/usage-records.ts';
+import { authenticator } from '../kit/stand-ins/authenticator.ts';
+import { codeOf, nextCodeOf } from '../kit/stand-ins/factors.ts';
+import { fakeAlipay, fakeCreem, fakeEpay, fakeStripe } from '../kit/stand-ins/fake-payments.ts';
+import { mailbox } from '../kit/stand-ins/mailbox.ts';
+import { isOnPostgres } from '../kit/stand-ins/postgres.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { hold, jsonAnswer, wholeAnswer } from '../kit/vendors/script.ts';
+import { changeSqlite, makeSqlite, NEW_API_VERSIONS } from '../plugins/import/databases.ts';
+import { github, ORIGIN, pathOf, start, thereAndBack } from './sign-in/oauth-flows.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile } from 'json-schema-to-typescript';
 import { stringify } from 'yaml';
-import { CONSOLE_PIPELINE } from '../kit/console.ts';
-import { startProcess } from '../kit/process.ts';
+import { CONSOLE_PIPELINE } from '../kit/console/console.ts';
+import { startProcess } from '../kit/gateway/process.ts';
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
 

@@ -12,10 +12,10 @@ import {
   type Visitor,
   verify,
   visitor,
-} from '../kit/console.ts';
+} from '../kit/console/console.ts';
+import { isWhole } from '../kit/console/whole.ts';
 import fc from '../kit/fast-check.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { isWhole } from '../kit/whole.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 interface Shape {
   readonly type?: string | readonly string[];

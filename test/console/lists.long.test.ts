@@ -5,8 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { csvTable } from '../../plugins/console/format/csv.ts';
-import { PASSWORD, signedIn, type Visitor, verdictOf } from '../kit/console.ts';
-import { type Administered, administered } from './administered.ts';
+import { PASSWORD, signedIn, type Visitor, verdictOf } from '../kit/console/console.ts';
+import { type Administered, administered } from './users/administered.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Any = any;

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { duplexPair } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
-import { CONSOLE_PIPELINE, visitor } from '../kit/console.ts';
-import { type PayingGateway, startPaying } from '../kit/paying.ts';
-import { rawRequest, requestText } from '../kit/raw-client.ts';
+import { rawRequest, requestText } from '../kit/clients/raw-client.ts';
+import { CONSOLE_PIPELINE, visitor } from '../kit/console/console.ts';
+import { type PayingGateway, startPaying } from '../kit/console/paying.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of every shape
 type Any = any;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { CONSOLE_PIPELINE, visitor } from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { CONSOLE_PIPELINE, visitor } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of every shape
 type Any = any;

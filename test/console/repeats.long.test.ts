@@ -3,10 +3,19 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { definePlugin } from '../../core/plugin.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, said, type Visitor, verify } from '../kit/console.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { wholeAnswer } from '../kit/script.ts';
+import {
+  CONSOLE_PIPELINE,
+  member,
+  PATIENT,
+  ROOT_ENV,
+  root,
+  said,
+  type Visitor,
+  verify,
+} from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { wholeAnswer } from '../kit/vendors/script.ts';
 
 /** Holds requests for `/api` that have passed its guards, until it is opened. */
 function gate() {

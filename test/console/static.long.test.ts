@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV } from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV } from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 const SCRIPT = 'console.log("the console");'.repeat(50);
 const INDEX =

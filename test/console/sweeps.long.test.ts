@@ -11,8 +11,8 @@ import {
   root,
   type Visitor,
   verify,
-} from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+} from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 interface Shape {
   readonly description?: string;

@@ -14,8 +14,8 @@ import {
   type Visitor,
   verify,
   visitor,
-} from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+} from '../kit/console/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
 
 interface Operation {
   readonly operationId: string;

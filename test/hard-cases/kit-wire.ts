@@ -19,8 +19,8 @@ import { anthropicQuirks } from '../../plugins/vendors/anthropic/quirks.ts';
 import { MODEL_QUIRKS } from '../../plugins/vendors/gemini/quirks.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { openaiQuirks } from '../../plugins/vendors/openai/quirks.ts';
-import { arriving } from '../kit/calls.ts';
-import { fakeClock } from '../kit/clock.ts';
+import { arriving } from '../kit/gateway/calls.ts';
+import { fakeClock } from '../kit/gateway/clock.ts';
 import type { SpeechName } from '../kit/speech.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look deep into bodies

@@ -28,8 +28,8 @@ import compatible from '../../plugins/vendors/compatible/index.ts';
 import geminiVendor from '../../plugins/vendors/gemini/index.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import openai from '../../plugins/vendors/openai/index.ts';
-import { arriving } from '../kit/calls.ts';
-import { fakeClock } from '../kit/clock.ts';
+import { arriving } from '../kit/gateway/calls.ts';
+import { fakeClock } from '../kit/gateway/clock.ts';
 
 const CLIENTS = { chat, responses, messages } as const;
 export type ClientStyle = keyof typeof CLIENTS;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../core/contracts/formats/json.ts';
-import { chatBody, chatEvent, chatEvents, DONE } from '../kit/fixtures.ts';
-import { SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
+import { chatBody, chatEvent, chatEvents, DONE } from '../kit/gateway/fixtures.ts';
 import type { SpeechName } from '../kit/speech.ts';
+import { SCENARIOS, SPEECHES } from '../kit/vendors/scenarios.ts';
 import {
   ask,
   askStream,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
-import { toldTo } from '../kit/told.ts';
+import { toldTo } from '../kit/contracts/told.ts';
 import { ask, type Body, CLIENTS, type ClientName, type Meeting, VENDORS } from './kit-wire.ts';
 
 /** One that goes on from its own words, one that does not, and takes instructions in the middle. */

@@ -5,11 +5,11 @@ import { scanJson } from '../../core/bytes/json-body.ts';
 import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { CARRIER } from '../../core/translation/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
-import { patchTo } from '../kit/calls.ts';
-import { THOUGHT_SIGNATURE } from '../kit/gemini-speech.ts';
-import { SIGNATURE } from '../kit/messages-speech.ts';
-import { SEALED } from '../kit/responses-speech.ts';
-import { SPEECHES } from '../kit/scenarios.ts';
+import { patchTo } from '../kit/gateway/calls.ts';
+import { THOUGHT_SIGNATURE } from '../kit/vendors/gemini-speech.ts';
+import { SIGNATURE } from '../kit/vendors/messages-speech.ts';
+import { SEALED } from '../kit/vendors/responses-speech.ts';
+import { SPEECHES } from '../kit/vendors/scenarios.ts';
 import {
   at,
   block,

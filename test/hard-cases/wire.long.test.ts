@@ -8,14 +8,14 @@ import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
-import { type Bench, openBench } from '../e2e/bench.ts';
-import { fakeVendor } from '../kit/fake-vendor.ts';
-import { chatEvents, DONE } from '../kit/fixtures.ts';
-import { defaultConfig, VENDOR_KEY } from '../kit/gateway.ts';
-import { type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
-import { SCENARIOS, SPEECHES, says } from '../kit/scenarios.ts';
-import { errorAnswer, eventStream, fin, hold, jsonAnswer, rst, sized, wholeAnswer } from '../kit/script.ts';
+import { type Bench, openBench } from '../e2e/operations/bench.ts';
+import { type RawResponse, rawConnection, requestText } from '../kit/clients/raw-client.ts';
+import { chatEvents, DONE } from '../kit/gateway/fixtures.ts';
+import { defaultConfig, VENDOR_KEY } from '../kit/gateway/gateway.ts';
 import type { SpeechName } from '../kit/speech.ts';
+import { fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { SCENARIOS, SPEECHES, says } from '../kit/vendors/scenarios.ts';
+import { errorAnswer, eventStream, fin, hold, jsonAnswer, rst, sized, wholeAnswer } from '../kit/vendors/script.ts';
 import {
   askStream,
   type Body,

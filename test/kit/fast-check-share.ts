@@ -1,6 +1,6 @@
 /** All of fast-check, whose `assert` tries a share of the cases. */
 import { assert as holdsForAll, type IRawProperty, type Parameters } from 'fast-check';
-import { share } from './whole.ts';
+import { share } from './console/whole.ts';
 
 export * from 'fast-check';
 

@@ -5,9 +5,9 @@ import type { Block, Reply } from '../../core/contracts/formats/conversation.ts'
 import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { foldParts } from '../../core/translation/conversation/fold.ts';
 import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
-import { streamsOf } from '../kit/conversations.ts';
+import { streamsOf } from '../kit/conversations/conversations.ts';
+import { checkParts } from '../kit/conversations/parts.ts';
 import fc from '../kit/fast-check.ts';
-import { checkParts } from '../kit/parts.ts';
 import { replies, type Shown, shown, speechInTurn } from './answers.ts';
 import { answering, CLIENTS, type Client, eventsIn, FROM, heard, written } from './halves.ts';
 import { law } from './law.ts';

@@ -6,7 +6,7 @@ import type { Json } from '../../core/contracts/formats/json.ts';
 import type { Usage } from '../../core/contracts/formats/usage.ts';
 import { NO_TOKENS } from '../../core/translation/conversation/count-usage.ts';
 import { unpackOpaque } from '../../core/translation/conversation/opaque-values.ts';
-import { replies as anyReplies } from '../kit/conversations.ts';
+import { replies as anyReplies } from '../kit/conversations/conversations.ts';
 import type fc from '../kit/fast-check.ts';
 import type { Client } from './halves.ts';
 

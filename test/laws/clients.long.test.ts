@@ -8,7 +8,7 @@ import OpenAI from 'openai';
 import type { Block, Part, Reply } from '../../core/contracts/formats/conversation.ts';
 import type { Json } from '../../core/contracts/formats/json.ts';
 import { foldParts } from '../../core/translation/conversation/fold.ts';
-import { streamsOf } from '../kit/conversations.ts';
+import { streamsOf } from '../kit/conversations/conversations.ts';
 import fc from '../kit/fast-check.ts';
 import { replies, shown, speechInTurn } from './answers.ts';
 import { CLIENTS, type Client, written } from './halves.ts';

@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/contracts/gateway-error.ts';
 import { adapt } from '../../core/translation/adapt/adapt.ts';
 import { mergeSame } from '../../core/translation/adapt/turns.ts';
 import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
-import { conversations } from '../kit/conversations.ts';
+import { conversations } from '../kit/conversations/conversations.ts';
 import { CLIENTS, reread, targetOf } from './halves.ts';
 import { law } from './law.ts';
 import { MEANS } from './means.ts';

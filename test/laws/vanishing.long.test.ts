@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../core/contracts/formats/json.ts';
 import { GatewayError } from '../../core/contracts/gateway-error.ts';
 import { adapt } from '../../core/translation/adapt/adapt.ts';
 import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
-import { BODIES } from '../kit/coding-clients.ts';
+import { BODIES } from '../kit/clients/coding-clients.ts';
 import fc from '../kit/fast-check.ts';
 import { CLIENTS, type Client, MODELS, reread, targetOf } from './halves.ts';
 import { law } from './law.ts';

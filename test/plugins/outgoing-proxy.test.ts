@@ -10,12 +10,12 @@ import { Alerts } from '../../core/contracts/alerts.ts';
 import { OAuth } from '../../core/contracts/oauth.ts';
 import { createAlipay } from '../../plugins/payments/providers/alipay.ts';
 import { createStripe } from '../../plugins/payments/providers/stripe.ts';
-import { type ConnectProxy, connectProxy } from '../kit/connect-proxy.ts';
-import { CONSOLE_PIPELINE, ROOT_ENV } from '../kit/console.ts';
-import { type FakeAlipay, type FakeStripe, fakeAlipay, fakeStripe } from '../kit/fake-payments.ts';
-import { type FakeS3, startS3 } from '../kit/fake-s3.ts';
-import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
-import { type Receiver, startReceiver } from '../kit/receiver.ts';
+import { type ConnectProxy, connectProxy } from '../kit/clients/connect-proxy.ts';
+import { type Receiver, startReceiver } from '../kit/clients/receiver.ts';
+import { CONSOLE_PIPELINE, ROOT_ENV } from '../kit/console/console.ts';
+import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { type FakeAlipay, type FakeStripe, fakeAlipay, fakeStripe } from '../kit/stand-ins/fake-payments.ts';
+import { type FakeS3, startS3 } from '../kit/stand-ins/fake-s3.ts';
 
 describe('through the outgoing proxy', () => {
   let receiver: Receiver;

@@ -8,9 +8,9 @@ import type { Account, KeyRecord } from '../../core/contracts/identity.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
 import { isListed, isListedWithId } from '../../core/sdk.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { errorAnswer } from '../kit/script.ts';
+import { startGateway, type TestGateway } from '../kit/gateway/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/vendors/fake-vendor.ts';
+import { errorAnswer } from '../kit/vendors/script.ts';
 
 const free = (more: object = {}) => ({ from: ['main'], free: true, ...more });
 const MODELS = {

@@ -18,10 +18,10 @@ import departments from '../../plugins/departments/index.ts';
 import keys from '../../plugins/keys/index.ts';
 import log from '../../plugins/log/index.ts';
 import notices from '../../plugins/notices/index.ts';
-import { fakeClock } from '../kit/clock.ts';
-import { type Driven, drive, exchange, memoryStore } from '../kit/drive.ts';
-import { createPeers } from '../kit/peers.ts';
-import { idAt } from '../kit/usage-records.ts';
+import { fakeClock } from '../kit/gateway/clock.ts';
+import { type Driven, drive, exchange, memoryStore } from '../kit/gateway/drive.ts';
+import { createPeers } from '../kit/gateway/peers.ts';
+import { idAt } from '../kit/gateway/usage-records.ts';
 import { driveWithLedger } from './with-ledger.ts';
 
 /** What was told has been heard, and what followed from it has been done. */

@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml';
 import { planFrom, rehearse } from '../../core/assembly/assemble.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import type { LimitsSection } from '../../plugins/limits/rules.ts';
-import { startGateway } from '../kit/gateway.ts';
+import { startGateway } from '../kit/gateway/gateway.ts';
 
 /** The gateway.yaml that everybody starts with. */
 const { pipeline, limits, channels, models } = parse(

@@ -8,7 +8,7 @@ import { receiptOf } from '../../plugins/prices/receipt.ts';
 import { createLeases } from '../../plugins/quota/leases.ts';
 import { createLedger } from '../../plugins/quota/ledger.ts';
 import { migrations as tables } from '../../plugins/quota/tables.ts';
-import { type Driven, drive } from '../kit/drive.ts';
+import { type Driven, drive } from '../kit/gateway/drive.ts';
 
 /** As `drive`, with a ledger that has charged nothing yet. */
 export function driveWithLedger(

@@ -6,8 +6,8 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, verify } from '../../kit/console.ts';
-import { startGateway } from '../../kit/gateway.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, verify } from '../../kit/console/console.ts';
+import { startGateway } from '../../kit/gateway/gateway.ts';
 
 /** What the flows of this folder need. */
 export interface Stand {

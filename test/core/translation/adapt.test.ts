@@ -6,9 +6,9 @@ import type { Target } from '../../../core/contracts/formats/style.ts';
 import { GatewayError } from '../../../core/contracts/gateway-error.ts';
 import { adapt } from '../../../core/translation/adapt/adapt.ts';
 import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
-import { conversations, STYLES, targetOf } from '../../kit/conversations.ts';
+import { share } from '../../kit/console/whole.ts';
+import { conversations, STYLES, targetOf } from '../../kit/conversations/conversations.ts';
 import fc from '../../kit/fast-check.ts';
-import { share } from '../../kit/whole.ts';
 
 const flags = fc.boolean();
 const quirks: fc.Arbitrary<SomeQuirks> = fc.record({

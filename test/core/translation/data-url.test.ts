@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readDataUrl, trueType } from '../../../core/bytes/data-url.ts';
-import { processorTime } from '../../kit/processor.ts';
+import { processorTime } from '../../kit/clients/processor.ts';
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]).toString('base64');
 

@@ -4,9 +4,9 @@ import type { ContentPart } from '../../../core/contracts/formats/content.ts';
 import type { Part, Reply } from '../../../core/contracts/formats/conversation.ts';
 import { AnswerCollector } from '../../../core/translation/conversation/collector.ts';
 import { foldParts, partsOf, textLengthOf } from '../../../core/translation/conversation/fold.ts';
-import { replies, replyOf, streamsOf } from '../../kit/conversations.ts';
+import { replies, replyOf, streamsOf } from '../../kit/conversations/conversations.ts';
+import { checkParts } from '../../kit/conversations/parts.ts';
 import fc from '../../kit/fast-check.ts';
-import { checkParts } from '../../kit/parts.ts';
 
 describe('an answer and its stream', () => {
   it('an answer encoded as parts and folded again is the same', () => {

@@ -11,7 +11,7 @@ import type { Asker, GuardOptions } from '../../../core/outgoing/guarded-fetch.t
 import { fetchMedia } from '../../../core/translation/quirks/media.ts';
 import { layQuirks } from '../../../core/translation/quirks/quirks.ts';
 import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
-import { conversationOf } from '../../kit/conversations.ts';
+import { conversationOf } from '../../kit/conversations/conversations.ts';
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
 const MIB = 1_024 * 1_024;

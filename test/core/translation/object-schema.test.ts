@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../../../core/contracts/formats/json.ts';
 import { hasRootUnion, objectSchema } from '../../../core/translation/adapt/object-schema.ts';
-import { adapted, conversationOf, said } from '../../kit/conversations.ts';
+import { adapted, conversationOf, said } from '../../kit/conversations/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 
 const text = { type: 'string' };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Block, Conversation, Reasoning, Sampling, Turn } from '../../../core/contracts/formats/conversation.ts';
 import type { SomeQuirks } from '../../../core/contracts/formats/quirks.ts';
 import { GatewayError } from '../../../core/contracts/gateway-error.ts';
-import { adapted, conversationOf, said } from '../../kit/conversations.ts';
+import { adapted, conversationOf, said } from '../../kit/conversations/conversations.ts';
 
 const fit = (more: Partial<Conversation>, quirks: SomeQuirks = {}) =>
   adapted(conversationOf([said('user', 'Hi')], more), quirks);

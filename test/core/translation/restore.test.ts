@@ -7,10 +7,10 @@ import type { Restorer } from '../../../core/translation/adapt/restore.ts';
 import { createRestorer } from '../../../core/translation/adapt/restore.ts';
 import { foldParts, partsOf } from '../../../core/translation/conversation/fold.ts';
 import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
-import { conversationOf, replies, replyOf, said, streamsOf, targetOf } from '../../kit/conversations.ts';
+import { share } from '../../kit/console/whole.ts';
+import { conversationOf, replies, replyOf, said, streamsOf, targetOf } from '../../kit/conversations/conversations.ts';
+import { checkParts } from '../../kit/conversations/parts.ts';
 import fc from '../../kit/fast-check.ts';
-import { checkParts } from '../../kit/parts.ts';
-import { share } from '../../kit/whole.ts';
 
 function restorer(more: Partial<Conversation>, quirks: SomeQuirks = {}) {
   return adapt(conversationOf([said('user', 'Hi')], more), 'chat', targetOf(quirks), collectWarnings({}));

@@ -6,8 +6,8 @@ import type { Json, JsonObject } from '../../../core/contracts/formats/json.ts';
 import { GatewayError } from '../../../core/contracts/gateway-error.ts';
 import { adapt } from '../../../core/translation/adapt/adapt.ts';
 import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
-import { processorTime } from '../../kit/processor.ts';
-import { some } from '../../kit/whole.ts';
+import { processorTime } from '../../kit/clients/processor.ts';
+import { some } from '../../kit/console/whole.ts';
 import { CLIENTS, MODELS } from '../../laws/halves.ts';
 
 /**

@@ -5,10 +5,10 @@ import type { Block, Citation, Part, Reply } from '../../../core/contracts/forma
 import { foldParts, partsOf } from '../../../core/translation/conversation/fold.ts';
 import { createTextRevision, type TextReviser } from '../../../core/translation/conversation/text-revision.ts';
 import { mapBlocks } from '../../../core/translation/conversation/texts.ts';
-import { replies, streamsOf } from '../../kit/conversations.ts';
+import { share } from '../../kit/console/whole.ts';
+import { replies, streamsOf } from '../../kit/conversations/conversations.ts';
+import { checkParts } from '../../kit/conversations/parts.ts';
 import fc from '../../kit/fast-check.ts';
-import { checkParts } from '../../kit/parts.ts';
-import { share } from '../../kit/whole.ts';
 
 /** Holds the last character of a text back until more comes. */
 const upper: TextReviser = {

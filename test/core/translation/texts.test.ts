@@ -7,9 +7,9 @@ import { GatewayError } from '../../../core/contracts/gateway-error.ts';
 import { adapt } from '../../../core/translation/adapt/adapt.ts';
 import { mapArguments, mapConversation, mapJson } from '../../../core/translation/conversation/texts.ts';
 import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
-import { conversationOf, conversations } from '../../kit/conversations.ts';
+import { share } from '../../kit/console/whole.ts';
+import { conversationOf, conversations } from '../../kit/conversations/conversations.ts';
 import fc from '../../kit/fast-check.ts';
-import { share } from '../../kit/whole.ts';
 import { CLIENTS, targetOf, VENDORS } from '../../laws/halves.ts';
 
 const WORD = 'SECRET';

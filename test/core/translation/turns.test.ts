@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Block, Turn } from '../../../core/contracts/formats/conversation.ts';
 import type { SomeQuirks } from '../../../core/contracts/formats/quirks.ts';
-import { adapted, conversationOf, said } from '../../kit/conversations.ts';
+import { adapted, conversationOf, said } from '../../kit/conversations/conversations.ts';
 
 const roles = (more: NonNullable<SomeQuirks['roles']>): SomeQuirks => ({ roles: more });
 const fit = (turns: readonly Turn[], quirks: SomeQuirks = {}) => adapted(conversationOf(turns), quirks);

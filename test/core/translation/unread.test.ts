@@ -7,7 +7,7 @@ import { GatewayError } from '../../../core/contracts/gateway-error.ts';
 import { adapt } from '../../../core/translation/adapt/adapt.ts';
 import { encodeReported } from '../../../core/translation/warnings/unread-fields.ts';
 import { collectWarnings } from '../../../core/translation/warnings/warnings.ts';
-import { conversationOf, conversations, said, targetOf } from '../../kit/conversations.ts';
+import { conversationOf, conversations, said, targetOf } from '../../kit/conversations/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { MODELS } from '../../laws/halves.ts';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Upstream } from '../../../core/upstream/upstream.ts';
-import { type FakeVendor, fakeVendor } from '../../kit/fake-vendor.ts';
-import { bytes, fin, hold, jsonAnswer, type Move, rst, type Script, silence } from '../../kit/script.ts';
+import { type FakeVendor, fakeVendor } from '../../kit/vendors/fake-vendor.ts';
+import { bytes, fin, hold, jsonAnswer, type Move, rst, type Script, silence } from '../../kit/vendors/script.ts';
 import {
   BAD_ANSWERS,
   type BadAnswer,

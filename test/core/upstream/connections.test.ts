@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Upstream, UpstreamListener, UpstreamRequest } from '../../../core/upstream/upstream.ts';
-import { closedPort, type FakeVendor, fakeVendor } from '../../kit/fake-vendor.ts';
+import { closedPort, type FakeVendor, fakeVendor } from '../../kit/vendors/fake-vendor.ts';
 import {
   atHead,
   bytes,
@@ -22,7 +22,7 @@ import {
   silence,
   sized,
   stopReading,
-} from '../../kit/script.ts';
+} from '../../kit/vendors/script.ts';
 import { type Ending, open, send as sendTo, type Told } from './told.ts';
 
 describe('the client', () => {

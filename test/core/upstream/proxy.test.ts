@@ -13,10 +13,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createOutgoingProxies, type OutgoingProxy } from '../../../core/upstream/proxy.ts';
 import type { Upstream, UpstreamListener, UpstreamRequest } from '../../../core/upstream/upstream.ts';
-import { CERTIFICATES, LOCALHOST } from '../../kit/certificates.ts';
-import { type ConnectProxy, connectProxy } from '../../kit/connect-proxy.ts';
-import { closedPort, type FakeVendor, fakeVendor } from '../../kit/fake-vendor.ts';
-import { bytes, cutAt, fin, head, hold, jsonAnswer, sized } from '../../kit/script.ts';
+import { CERTIFICATES, LOCALHOST } from '../../kit/clients/certificates.ts';
+import { type ConnectProxy, connectProxy } from '../../kit/clients/connect-proxy.ts';
+import { closedPort, type FakeVendor, fakeVendor } from '../../kit/vendors/fake-vendor.ts';
+import { bytes, cutAt, fin, head, hold, jsonAnswer, sized } from '../../kit/vendors/script.ts';
 import { type Ending, open, send as sendTo, type Told } from './told.ts';
 
 const PASSWORD = 'pass-canary 1';

@@ -7,9 +7,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { BodyStream } from '../../../core/bytes/body-stream.ts';
 import { openUpstream } from '../../../core/upstream/client.ts';
 import type { Upstream, UpstreamListener, UpstreamRequest } from '../../../core/upstream/upstream.ts';
-import { fakeClock } from '../../kit/clock.ts';
-import { type FakeVendor, fakeVendor } from '../../kit/fake-vendor.ts';
-import { atHead, hold, jsonAnswer, rst, silence, stopReading } from '../../kit/script.ts';
+import { fakeClock } from '../../kit/gateway/clock.ts';
+import { type FakeVendor, fakeVendor } from '../../kit/vendors/fake-vendor.ts';
+import { atHead, hold, jsonAnswer, rst, silence, stopReading } from '../../kit/vendors/script.ts';
 import { open, send as sendTo, type Told } from './told.ts';
 
 const NOT_SENT = {

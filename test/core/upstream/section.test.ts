@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
-import { fakeVendor } from '../../kit/fake-vendor.ts';
-import { startGateway } from '../../kit/gateway.ts';
+import { startGateway } from '../../kit/gateway/gateway.ts';
+import { fakeVendor } from '../../kit/vendors/fake-vendor.ts';
 
 describe('the section upstream', () => {
   it('may be empty; calls have no header `connection`', async () => {

@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { CERTIFICATES, type Certificate, LOCALHOST } from '../../kit/certificates.ts';
+import { CERTIFICATES, type Certificate, LOCALHOST } from '../../kit/clients/certificates.ts';
 import { type Ending, open, send } from './told.ts';
 
 const CALL_EACH = fileURLToPath(new URL('./call-each.ts', import.meta.url));

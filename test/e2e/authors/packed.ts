@@ -32,7 +32,7 @@ const PARTS = [
   'test/README.md',
   'test/browser/first-hour.browser.test.ts',
   'test/e2e/authors',
-  'test/e2e/readme-kit.ts',
+  'test/e2e/documents/readme-kit.ts',
   'test/kit',
   'test/packages',
   'test/plugins/outside',
