@@ -46,13 +46,13 @@ export {
   refuse,
 } from './contracts/gateway-error.ts';
 export type * from './contracts/host.ts';
+export type { Vault } from './contracts/host.ts';
 export type * from './contracts/peers.ts';
 export * from './contracts/route.ts';
 export { type Slot, slot } from './contracts/slot.ts';
 export * from './contracts/store.ts';
 export type { Clock } from './runtime/clock.ts';
 export type { Log } from './runtime/logger.ts';
-export type { Vault } from './store/vault.ts';
 
 /** A plugin: a name, its sections of gateway.yaml, its tables, its dependencies, its parts. */
 // biome-ignore lint/complexity/noBannedTypes: `{}` is the type of a plugin without sections

@@ -10,10 +10,15 @@ export { canonicalRange, createAddressList } from './helpers/address-list.ts';
 export { BASE62, randomBase62 } from './helpers/base62.ts';
 export { boundedMap } from './helpers/bounded-map.ts';
 export { type Decimal, decimal, decimalText, highest, inUnitsOf, roundedUp } from './helpers/decimal.ts';
-export { readName } from './helpers/names.ts';
 export { nearest } from './helpers/nearest.ts';
-export { type Chore, createChore } from './helpers/periodic-task.ts';
+export { listenPrivately } from './helpers/private-socket.ts';
 export { createRecent } from './helpers/recent.ts';
+export { table } from './helpers/text-table.ts';
+export { isPublicAddress } from './outgoing/guarded-fetch.ts';
+export { type Queue, queueOf } from './runtime/stage.ts';
+export { startAhead, startThread, type Thread, type ThreadEvents } from './runtime/thread.ts';
+export { readName } from './sdk/names.ts';
+export { type Chore, createChore } from './sdk/periodic-task.ts';
 export {
   isInScope,
   isListed,
@@ -23,12 +28,7 @@ export {
   scopeServices,
   starIn,
   warnOfScope,
-} from './helpers/scope.ts';
-export { table } from './helpers/text-table.ts';
-export { isPublicAddress } from './outgoing/guarded-fetch.ts';
-export { listenPrivately } from './runtime/private-socket.ts';
-export { type Queue, queueOf } from './runtime/stage.ts';
-export { startAhead, startThread, type Thread, type ThreadEvents } from './runtime/thread.ts';
+} from './sdk/scope.ts';
 export {
   all,
   type Condition,

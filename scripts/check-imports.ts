@@ -11,6 +11,42 @@ const READ_BY_KIT = ['plugins/stores/sqlite/binding.ts', 'plugins/stores/sqlite/
 /** What a plugin may import from core, in addition to the contracts. */
 const OPEN_TO_PLUGINS = ['core/plugin.ts', 'core/sdk.ts', 'core/translation/index.ts'];
 
+/** The rooms of core, from the lowest floor up: a file imports its own room, and rooms below it. */
+const FLOORS: readonly string[] = [
+  ...[
+    'runtime',
+    'helpers',
+    'contracts',
+    'bytes',
+    'plugin.ts',
+    'sdk',
+    'text-search',
+    'upstream',
+    'outgoing',
+    'translation',
+  ],
+  ...[
+    'config',
+    'store',
+    'http',
+    'incoming',
+    'call',
+    'delivery',
+    'passthrough',
+    'assembly',
+    'cluster',
+    'server',
+    'workers',
+  ],
+  ...['operations', 'gateway', 'cli', 'sdk.ts'],
+];
+
+/** The most files of a folder of core, of the console and of the three large styles, besides its README. */
+const MOST_FILES = 12;
+const LIMITED = /^(core|plugins\/(console|styles\/(chat|messages|responses)))(\/|$)/;
+/** Folders with more: a flat list of contracts, one for each service. */
+const LARGER: Readonly<Record<string, number>> = { 'core/contracts': 50 };
+
 /** The only folders that may use a package. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   '@noble/ciphers': ['plugins/import'],
@@ -85,7 +121,7 @@ const problems: string[] = [];
 
 for (const room of ['core', 'plugins', 'console/src', 'scripts', 'test']) {
   for (const name of readdirSync(room, { recursive: true, encoding: 'utf8' })) {
-    if (!/\.(tsx?|mjs)$/.test(name) || name.startsWith('node_modules')) continue;
+    if (!/\.(tsx?|mjs)$/.test(name) || /^(node_modules|dist)\b/.test(name)) continue;
     const file = join(room, name);
     const text = readFileSync(file, 'utf8');
     const imports: string[] = [];
@@ -106,6 +142,28 @@ for (const room of ['core', 'plugins', 'console/src', 'scripts', 'test']) {
 
 checkCycles();
 checkJsonParse();
+checkRooms();
+
+/** That rooms of core have a floor, import none that is above, and stay small enough to be read at a glance. */
+function checkRooms(): void {
+  const sizes = new Map<string, number>();
+  for (const [file, targets] of imported) {
+    if (LIMITED.test(file)) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+    if (!file.startsWith('core/')) continue;
+    const own = floorOf(file);
+    for (const target of targets) if (floorOf(target) > own) problems.push(`${file}: ${target} is on a higher floor`);
+  }
+  for (const [folder, size] of sizes)
+    if (size > (LARGER[folder] ?? MOST_FILES)) problems.push(`${folder}: ${size} files are too many for one folder`);
+}
+
+/** The floor of a file of core; a room without one is a problem. */
+function floorOf(file: string): number {
+  const room = file.split('/')[1] ?? '';
+  const floor = FLOORS.indexOf(room);
+  if (floor === -1) problems.push(`${file}: core/${room} has no floor in scripts/check-imports.ts`);
+  return floor;
+}
 
 /** Where a process, a thread or another program comes in; all of them must mend `JSON.parse` where Node needs it. */
 function checkJsonParse(): void {
@@ -114,7 +172,7 @@ function checkJsonParse(): void {
   const parses = (file: string): boolean => readFileSync(file, 'utf8').includes('JSON.parse');
   const entries = [
     ...['core/cli/main.ts', 'core/gateway/gateway.ts', 'core/plugin.ts', 'core/translation/index.ts'],
-    ...['core/workers/process.ts', 'core/operations/backups/process.ts'],
+    ...['core/gateway/worker-process.ts', 'core/operations/backups/process.ts'],
     ...[...running.keys()].filter((file) => isThread(file)),
   ];
   for (const entry of entries) {

@@ -97,7 +97,7 @@ const LOADER = 'compiled-load.mjs';
 const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/compiled-schemas.ts', 'core/config/validator.ts'];
 
 /** The entry points of processes: workers, and the end of a backup. */
-const PROCESSES = ['core/workers/process.ts', 'core/operations/backups/process.ts'];
+const PROCESSES = ['core/gateway/worker-process.ts', 'core/operations/backups/process.ts'];
 
 /** Loaded by their names: the command, other processes, every plugin and driver. */
 const isEntry = (file) =>

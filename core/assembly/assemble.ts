@@ -1,24 +1,23 @@
 /** Builds the gateway of a gateway.yaml: loads plugins, checks their sections, creates them, providers first. */
+
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Player } from '../call/phases.ts';
-import { aloneOf } from '../cluster/peers.ts';
+import { readBackup, SHORTEST_MS } from '../config/backup-section.ts';
 import type { Listen, PipelineEntry, StoreSection, UpstreamSection } from '../config/core-sections.ts';
 import { coreSections, readListen } from '../config/core-sections.ts';
-import { type ConfigFile, type Problem, pathText, readConfig } from '../config/file.ts';
+import { type ConfigFile, needsStore, type Problem, pathText, readConfig } from '../config/file.ts';
 import { type CheckedSections, checkSections, throwIfWrong } from '../config/sections.ts';
 import { Configuring } from '../contracts/configuring.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import { FirstStart } from '../contracts/first-start.ts';
 import type { Style } from '../contracts/formats/style.ts';
 import type { Vendor } from '../contracts/formats/vendor.ts';
-import type { KnownError } from '../contracts/host.ts';
-import type { Peers } from '../contracts/peers.ts';
+import type { KnownError, Vault } from '../contracts/host.ts';
+import { aloneOf, type Peers } from '../contracts/peers.ts';
 import { Running } from '../contracts/running.ts';
 import { nearest } from '../helpers/nearest.ts';
-import { readBackup, SHORTEST_MS } from '../operations/backups/section.ts';
-import { CORE_COMMANDS } from '../operations/commands/command-line.ts';
-import { needsStore } from '../operations/config-editing/config-source.ts';
+import { CORE_PATHS } from '../http/router.ts';
 import { createAgents, createFetch } from '../outgoing/fetch.ts';
 import { postGuarded } from '../outgoing/guarded-fetch.ts';
 import { type Asking, noAsking } from '../outgoing/vendor-request.ts';
@@ -27,8 +26,9 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { boot } from '../runtime/ids.ts';
 import { type LogSettings, type ProcessLog, silentLog } from '../runtime/logger.ts';
 import { onBehalfOf } from '../runtime/unexpected.ts';
-import { createVault, type Vault } from '../store/vault.ts';
+import { createVault } from '../store/vault.ts';
 import { createOutgoingProxies, type OutgoingProxies } from '../upstream/proxy.ts';
+import { CORE_COMMANDS } from './core-commands.ts';
 import { LastingStates } from './lasting-state.ts';
 import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { problemOfParts } from './plugin-checks.ts';
@@ -74,9 +74,6 @@ export interface Plan {
 export function loggerOf({ values }: Pick<Plan, 'values'>): LogSettings {
   return values.logger as LogSettings;
 }
-
-/** Core's own routes, in every generation. */
-export const CORE_PATHS = { alive: '/healthz', ready: '/readyz' } as const;
 
 /** Shared by every assembly of a process. */
 export interface Surroundings {

@@ -3,9 +3,6 @@
 import type { Command, CommandOption } from '../contracts/command.ts';
 import type { Schema, Service } from '../contracts/definitions.ts';
 import type { PassthroughRoute } from '../contracts/exchange.ts';
-import type { Offer } from '../contracts/formats/call.ts';
-import type { Inspection } from '../contracts/formats/content.ts';
-import type { Conversation, Reply } from '../contracts/formats/conversation.ts';
 import type {
   FormReader,
   Ingress,
@@ -25,117 +22,33 @@ import type {
   Vendor,
 } from '../contracts/formats/vendor.ts';
 import type { ErrorAbout, ErrorMaker } from '../contracts/gateway-error.ts';
-import type { Holder } from '../contracts/identity.ts';
 import type { HeaderAbout, Route, RouteAbout } from '../contracts/route.ts';
 import type { Invariant, Migration } from '../contracts/store.ts';
-import { nearest } from '../helpers/nearest.ts';
+import {
+  anything,
+  type Check,
+  count,
+  describe,
+  each,
+  either,
+  flag,
+  listOf,
+  type Members,
+  method,
+  name,
+  objectOf,
+  oneOf,
+  optional,
+  record,
+  recordOf,
+  text,
+} from '../helpers/shape-checks.ts';
 import type { Parts, Plugin, Sections } from '../plugin.ts';
 import { quirksSchema } from '../translation/quirks/quirks.ts';
-
-/** The problem with a value, as the end of a sentence that starts with its path; undefined: none. */
-type Check = (value: unknown, at: string) => string | undefined;
-/** A check for each member of an interface. */
-type Members<T> = { readonly [K in keyof Required<T>]: Check };
-
-const is =
-  (type: 'string' | 'boolean' | 'number' | 'bigint' | 'function' | 'object', word: string): Check =>
-  (value, at) =>
-    typeof value === type && value !== null ? undefined : `\`${at}\` must be ${word}, and is ${describe(value)}`;
-
-const text = is('string', 'a text');
-const flag = is('boolean', 'true or false');
-const count = is('number', 'a number');
-const method = is('function', 'a function');
-const record = is('object', 'an object');
-/** Any value. */
-const anything: Check = () => undefined;
-const name: Check = (value, at) => text(value, at) ?? (value === '' ? `\`${at}\` must not be empty` : undefined);
 
 const pathText: Check = (value, at) =>
   text(value, at) ??
   ((value as string).startsWith('/') ? undefined : `\`${at}\` must begin with "/", and is ${describe(value)}`);
-
-const optional =
-  (check: Check): Check =>
-  (value, at) =>
-    value === undefined ? undefined : check(value, at);
-
-const listOf =
-  (check: Check): Check =>
-  (value, at) => {
-    if (!Array.isArray(value)) return `\`${at}\` must be a list, and is ${describe(value)}`;
-    return first(value.map((entry, i) => () => check(entry, `${at}[${i}]`)));
-  };
-
-const recordOf =
-  (check: Check): Check =>
-  (value, at) =>
-    record(value, at) ??
-    first(
-      Object.entries(value as object).map(
-        ([key, entry]) =>
-          () =>
-            check(entry, `${at}.${key}`),
-      ),
-    );
-
-const oneOf =
-  (...words: readonly string[]): Check =>
-  (value, at) =>
-    words.includes(value as string)
-      ? undefined
-      : `\`${at}\` must be one of ${words.join(', ')}, and is ${describe(value)}`;
-
-const either =
-  (...checks: readonly Check[]): Check =>
-  (value, at) => {
-    const found = checks.map((check) => check(value, at));
-    return found.includes(undefined) ? undefined : found[0];
-  };
-
-/** The same check for several members. */
-const each = <K extends string>(check: Check, ...names: readonly K[]): Readonly<Record<K, Check>> =>
-  Object.fromEntries(names.map((each) => [each, check])) as Record<K, Check>;
-
-/** An object of one interface. An instance of a class may have further members for its own use; a literal may not. */
-const objectOf =
-  <T>(members: Members<T>): Check =>
-  (value, at) => {
-    const wrong = record(value, at);
-    if (wrong !== undefined) return wrong;
-    const given = value as Record<string, unknown>;
-    const prefix = at === '' ? '' : `${at}.`;
-    const known = Object.keys(members);
-    const isLiteral = [Object.prototype, null].includes(Object.getPrototypeOf(value));
-    const stranger = isLiteral ? Object.keys(given).find((key) => !known.includes(key)) : undefined;
-    if (stranger !== undefined) {
-      const near = nearest(stranger, known);
-      return `\`${prefix}${stranger}\` is unknown${near === undefined ? `; known are ${known.join(', ')}` : `; did you mean \`${near}\`?`}`;
-    }
-    return first(
-      (Object.entries(members) as [string, Check][]).map(
-        ([key, check]) =>
-          () =>
-            check(given[key], prefix + key),
-      ),
-    );
-  };
-
-function first(checks: readonly (() => string | undefined)[]): string | undefined {
-  for (const check of checks) {
-    const found = check();
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function describe(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'string') return `"${value}"`;
-  if (typeof value === 'function') return 'a function';
-  return typeof value === 'object' ? 'an object' : String(value);
-}
 
 // ---- the interfaces, member by member
 
@@ -307,7 +220,7 @@ const style = objectOf<Style>({
   ),
 });
 
-const route = objectOf<Route>({
+export const route = objectOf<Route>({
   method: oneOf('GET', 'POST', 'PUT', 'DELETE', 'any'),
   path: name,
   takes: optional(oneOf('none', 'bytes', 'scanned')),
@@ -362,7 +275,7 @@ const command = objectOf<Command>({
   run: method,
 });
 
-const parts = objectOf<Parts>({
+export const parts = objectOf<Parts>({
   ...each(optional(method), 'authenticate', 'enter', 'screen', 'inspect', 'admit', 'route', 'order', 'attempted'),
   ...each(optional(method), 'revise', 'pay', 'settle', 'unsettled', 'answered'),
   essential: optional(flag),
@@ -388,33 +301,4 @@ export function problemOfParts(candidate: unknown): string | undefined {
   if (typeof candidate !== 'object' || candidate === null)
     return `its \`create\` must return an object of parts, and returned ${describe(candidate)}`;
   return parts(candidate, '');
-}
-
-/** The problem with a result of `authenticate`, as a sentence; undefined: none. */
-export function problemOfHolder(holder: Holder): string | undefined {
-  // The members that are used for every call: this runs for each of them.
-  if (typeof holder?.key?.id === 'number' && typeof holder.account?.id === 'number') return undefined;
-  return `\`authenticate\` must return a Holder, with \`key\` and \`account\`, or undefined, and returned ${describe(holder)}`;
-}
-
-/** The same of `route`. */
-export function problemOfOffers(offers: Iterable<Offer>): string | undefined {
-  if (typeof offers?.[Symbol.iterator] === 'function') return undefined;
-  return `\`route\` must return a list of targets, or undefined, and returned ${describe(offers)}`;
-}
-
-/** The same of `inspect`. */
-export function problemOfInspection(inspection: Inspection): string | undefined {
-  const given = inspection as Partial<Record<'answer' | 'charge' | 'conversation' | 'texts', unknown>> | null;
-  if (Array.isArray(given?.texts)) return undefined;
-  if (Array.isArray((given?.conversation as Conversation | undefined)?.turns)) return undefined;
-  if (given?.answer !== undefined) return problemOfAnswer(given.answer, given.charge);
-  return `\`inspect\` must return an object with \`conversation\`, \`texts\` or \`answer\`, or undefined, and returned ${describe(inspection)}`;
-}
-
-function problemOfAnswer(answer: unknown, charge: unknown): string | undefined {
-  const isParts = typeof (answer as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function';
-  if (!isParts && !Array.isArray((answer as Partial<Reply>).blocks))
-    return '`inspect` returned an `answer` that is neither a reply nor an asynchronous iterable of parts';
-  return charge === 'usage' || charge === 'nothing' ? undefined : '`charge` of an `answer` must be usage or nothing';
 }

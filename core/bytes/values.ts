@@ -1,6 +1,6 @@
 /** Helpers to read unvalidated JSON: values of an unexpected type count as missing. */
 import type { Json, JsonObject } from '../contracts/formats/json.ts';
-import { exactObject, parseExactly } from '../translation/exact.ts';
+import { exactObject, parseExactly } from './exact.ts';
 import { isObject } from './fields.ts';
 import { isTooDeep } from './json-text.ts';
 

@@ -1,6 +1,7 @@
 /** One client request and its state: headers that plugins set on its answer, and resources to release at its end. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { exactJson, exactMember } from '../bytes/exact.ts';
 import { scanJson, UNLIMITED } from '../bytes/json-body.ts';
 import type { Headers } from '../contracts/definitions.ts';
 import type { Attempt, Call, Offer, Outcome } from '../contracts/formats/call.ts';
@@ -11,6 +12,7 @@ import type { Holder } from '../contracts/identity.ts';
 import { Dictionary } from '../helpers/dictionary.ts';
 import type { AnswerBody } from '../http/chunked-body.ts';
 import type { Head } from '../http/request-head.ts';
+import { ClientLeft } from '../http/responses.ts';
 import type { Holding } from '../incoming/body-budgets.ts';
 import type { Awaitable, Exchange, PassthroughRoute } from '../plugin.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -18,7 +20,6 @@ import { newId } from '../runtime/ids.ts';
 import type { Member } from '../runtime/registry.ts';
 import { inWholes } from '../translation/conversation/count-usage.ts';
 import { saneUsage } from '../translation/conversation/sane-usage.ts';
-import { exactJson, exactMember } from '../translation/exact.ts';
 import type { Given } from './phases.ts';
 
 /** The base of calls and of requests for routes. */
@@ -69,9 +70,6 @@ export interface Beginning {
   /** The parameters of the path; empty unless it has any. */
   readonly params?: Readonly<Record<string, string>> | undefined;
 }
-
-/** The client disconnected. */
-export class ClientLeft extends Error {}
 
 const NOTHING: JsonObject = Object.freeze({});
 const NONE: readonly string[] = Object.freeze([]);

@@ -1,6 +1,5 @@
 /** The phases and how each runs: players, order, and failures. */
 
-import { problemOfHolder, problemOfInspection, problemOfOffers } from '../assembly/plugin-checks.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import type { Attempt, Offer } from '../contracts/formats/call.ts';
 import type { Content, GivenAnswer, Inspection, Revision } from '../contracts/formats/content.ts';
@@ -21,12 +20,7 @@ import type {
 import type { Deadlines } from '../runtime/deadlines.ts';
 import type { Log } from '../runtime/logger.ts';
 import { createTurns, type Turns } from '../text-search/turns.ts';
-
-/** A plugin's name and its parts. */
-export interface Player {
-  readonly name: string;
-  readonly parts: Parts;
-}
+import { problemOfHolder, problemOfInspection, problemOfOffers } from './returned.ts';
 
 /** A plugin's revision of one answer. */
 export interface Revising {
@@ -379,4 +373,10 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
 /** An answer that a plugin gives in place of a vendor, and which plugin that is. */
 export interface Given extends Inspector {
   readonly answer: GivenAnswer;
+}
+
+/** A plugin's name and its parts. */
+export interface Player {
+  readonly name: string;
+  readonly parts: Parts;
 }

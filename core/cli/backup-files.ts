@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Plan, planOf, rehearse } from '../assembly/assemble.ts';
+import { keySourceOf } from '../assembly/open-store.ts';
+import { readBackup } from '../config/backup-section.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import { secondsOf } from '../contracts/shown.ts';
 import { nearest } from '../helpers/nearest.ts';
@@ -12,12 +14,10 @@ import { type BackupSecret, decryptFile, encryptionOf } from '../operations/back
 import { PROOF_FOLDER } from '../operations/backups/left-behind.ts';
 import { backupOfName } from '../operations/backups/names.ts';
 import { prove } from '../operations/backups/proof.ts';
-import { readBackup } from '../operations/backups/section.ts';
 import { type BackupStorage, openStorage } from '../operations/backups/storage.ts';
 import { readComplete } from '../operations/commands/stored-config.ts';
 import type { CommandAnswer } from '../plugin.ts';
 import { masterKeyOf } from '../store/master-key.ts';
-import { keySourceOf } from '../store/open-store.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,8 @@
 /** `turnpike completion`: scripts that complete commands, options and values in a shell, without running the command. */
 
+import type { CommandWords } from '../assembly/core-commands.ts';
 import { nearest } from '../helpers/nearest.ts';
-import { type CommandWords, optionsOf, wordsOf } from '../operations/commands/command-line.ts';
+import { optionsOf, wordsOf } from '../operations/commands/command-line.ts';
 import { UsageError } from '../plugin.ts';
 
 const SHELLS: Readonly<Record<string, (facts: Facts) => string>> = {

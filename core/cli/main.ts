@@ -1,4 +1,5 @@
 /** The command line: `start`, `init`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
+import { CORE_COMMANDS, type CommandWords } from '../assembly/core-commands.ts';
 import '../bytes/json-parse.ts';
 import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -8,15 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { placeOfStore } from '../config/core-sections.ts';
 import { readEnvironment } from '../config/environment.ts';
-import { ConfigError, readConfig, reasons } from '../config/file.ts';
+import { ConfigError, isInStore, readConfig, reasons } from '../config/file.ts';
 import type { FirstSecrets, Gateway } from '../gateway/gateway.ts';
 import {
   answerToWords,
   asksForHelp,
-  CORE_COMMANDS,
   type CommandLine,
   type CommandResult,
-  type CommandWords,
   EXIT,
   findCommand,
   inWords,
@@ -26,7 +25,6 @@ import {
   usage,
 } from '../operations/commands/command-line.ts';
 import { askControl, controlPath } from '../operations/commands/control-socket.ts';
-import { isInStore } from '../operations/config-editing/config-source.ts';
 import { type CommandAnswer, type CommandRequest, StoreInUse, UsageError } from '../plugin.ts';
 import { createLog, type Log, type LogLevel, logLevelOf, type ProcessLog } from '../runtime/logger.ts';
 import { watchUnexpected } from '../runtime/unexpected.ts';
@@ -385,7 +383,7 @@ async function restore({ positionals, configFile, complain }: Invocation): Promi
   const [{ driverOf, planForStore }, { throwIfWrong }, { storeFileOf, unfitKey, withoutBackup }] = await Promise.all([
     import('../assembly/assemble.ts'),
     import('../config/sections.ts'),
-    import('../store/open-store.ts'),
+    import('../assembly/open-store.ts'),
   ]);
   const plan = await planForStore(configFile, process.env);
   throwIfWrong(plan.file);

@@ -1,14 +1,16 @@
 /** Commands that run without a gateway: on an existing store, which they neither create nor upgrade. */
 
 import { earlyPlanOf, type Plan, planFrom, planOf, rehearse } from '../assembly/assemble.ts';
-import { aloneOf } from '../cluster/peers.ts';
-import { type ConfigFile, readConfig } from '../config/file.ts';
+import { CORE_COMMANDS } from '../assembly/core-commands.ts';
+import { backupCommand, keySourceOf, openForCommand, vaultOf } from '../assembly/open-store.ts';
+import { type ConfigFile, kindOf, needsStore, readConfig, requireFile } from '../config/file.ts';
 import { throwIfWrong } from '../config/sections.ts';
 import { Audit, COMMAND_LINE } from '../contracts/audit.ts';
+import type { Vault } from '../contracts/host.ts';
+import { aloneOf } from '../contracts/peers.ts';
 import { type GatewayOptions, openPlanned } from '../gateway/gateway.ts';
 import {
   answerToWords,
-  CORE_COMMANDS,
   type CommandLine,
   type CommandResult,
   findCommand,
@@ -16,7 +18,7 @@ import {
 } from '../operations/commands/command-line.ts';
 import { createConfigCommands } from '../operations/commands/config.ts';
 import { createConfiguring } from '../operations/config-editing/change-config.ts';
-import { kindOf, needsStore, requireFile, sourceOf } from '../operations/config-editing/config-source.ts';
+import { sourceOf } from '../operations/config-editing/config-source.ts';
 import { createConfiguration, createJudge } from '../operations/config-editing/review.ts';
 import { keepConfig, surrenderConfig } from '../operations/config-editing/versions.ts';
 import { noAsking } from '../outgoing/vendor-request.ts';
@@ -25,8 +27,6 @@ import { systemClock } from '../runtime/clock.ts';
 import { boot } from '../runtime/ids.ts';
 import { newVault } from '../store/master-key.ts';
 import { CORE_TABLES, requireUpToDate } from '../store/migrations.ts';
-import { backupCommand, keySourceOf, openForCommand, vaultOf } from '../store/open-store.ts';
-import type { Vault } from '../store/vault.ts';
 
 /** Runs a command. Usage errors are reported before the store is opened. Throws `ConfigError`, `StoreInUse`. */
 export async function runAlone(options: GatewayOptions, line: CommandLine): Promise<CommandResult> {

@@ -1,13 +1,15 @@
 /** `turnpike store copy`: copies every table into an empty store of another driver, and proves that nothing is lost. */
+
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Assembly, planFrom, rehearse } from '../assembly/assemble.ts';
+import { keySourceOf, openForCommand, storeFileOf } from '../assembly/open-store.ts';
 import { loadDriver } from '../assembly/plugin-loader.ts';
 import { placeOfStore } from '../config/core-sections.ts';
+import { requireFile } from '../config/file.ts';
 import { throwIfWrong } from '../config/sections.ts';
 import type { GatewayOptions } from '../gateway/gateway.ts';
-import { requireFile } from '../operations/config-editing/config-source.ts';
 import { type OpenStore, type Reader, StoreInUse, type StoreTable, type Value } from '../plugin.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { reconcile } from '../store/invariants.ts';
@@ -21,7 +23,6 @@ import {
   sealedWith,
   type TableOwner,
 } from '../store/migrations.ts';
-import { keySourceOf, openForCommand, storeFileOf } from '../store/open-store.ts';
 
 /** Values of one statement: SQLite allows 32,766. */
 const MOST_VALUES = 10_000;

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { driverOf, type Plan, planOf, rehearse } from '../assembly/assemble.ts';
+import { isOnServer, keySourceOf, openForCommand, storeFileOf } from '../assembly/open-store.ts';
 import type { StoreSection } from '../config/core-sections.ts';
 import type { BackupProof } from '../contracts/running.ts';
 import type { GatewayOptions } from '../gateway/gateway.ts';
@@ -19,7 +20,6 @@ import { silentLog } from '../runtime/logger.ts';
 import { reconcile } from '../store/invariants.ts';
 import { openVault } from '../store/master-key.ts';
 import { CORE_TABLES, exclusively, migrate } from '../store/migrations.ts';
-import { isOnServer, keySourceOf, openForCommand, storeFileOf } from '../store/open-store.ts';
 
 /** How it is done. */
 export interface UpgradeOptions {

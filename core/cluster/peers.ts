@@ -153,18 +153,3 @@ export async function joinPeers(
 
 /** A process that could not join ignores messages; the error of joining is reported by the code that opens the store. */
 function unheard(): void {}
-
-/** A single process of the epoch `boot`, without peers. */
-export function aloneOf(boot: string): Peers {
-  const self: ReadonlySet<string> = new Set([boot]);
-  return {
-    count: 1,
-    leads: () => true,
-    alive: async () => self,
-    onLeft: () => () => {},
-    tell: () => {},
-    ask: async () => [],
-    on: () => {},
-    owner: undefined,
-  };
-}

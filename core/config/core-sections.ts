@@ -2,10 +2,9 @@
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Accepted, type Schema, schema, typed } from '../contracts/definitions.ts';
-import type { Budget, Where } from '../incoming/body-budgets.ts';
-import { backupSchema } from '../operations/backups/section.ts';
 import { LOG_LEVELS, type LogSettings } from '../runtime/logger.ts';
 import { proxySchema } from '../upstream/proxy.ts';
+import { backupSchema } from './backup-section.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
 /** `listen` as written. */
@@ -353,3 +352,12 @@ export const coreSections = {
     },
   }),
 };
+
+/** Byte limits. */
+export interface Budget {
+  readonly total: number;
+  readonly perAccount: number;
+}
+
+/** The storage of the bytes. */
+export type Where = 'memory' | 'disk';

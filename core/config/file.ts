@@ -1,11 +1,13 @@
 /** Reads gateway.yaml: plain values with `${…}` filled in, and line and column of every path. */
+
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
 import { createRedactor } from '../runtime/logger.ts';
+import { SHORTEST_SECRET } from '../runtime/secrets.ts';
+import type { coreSections } from './core-sections.ts';
 import { type Env, readEnvironment, unreadable } from './environment.ts';
 import type { Sources } from './interpolation.ts';
-import { SHORTEST_SECRET } from './secrets.ts';
 import { type Findings, fillIn, offsetOf, type Path, parseYaml } from './yaml.ts';
 
 /** A mistake and its location. Lines and columns start at 1. */
@@ -201,4 +203,43 @@ function readText(file: string): FileText {
     const remedy = code === 'ENOENT' || code === 'ENOTDIR' ? '; --config FILE or TURNPIKE_CONFIG says where it is' : '';
     return { text: '', trouble: `the file ${unreadable(error)}${remedy}` };
   }
+}
+
+/** Everything that a configuration is read from. Another process can read it, too. */
+export interface ConfigOrigin {
+  readonly kind: 'file' | 'store';
+  /** Path of gateway.yaml. */
+  readonly path: string;
+  /** Variables of the process. */
+  readonly env: Env;
+  /** The secrets of the database by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** `store`: the text in the database; undefined before the first start, when the file has all sections. */
+  readonly text: string | undefined;
+}
+
+/** Sections that stay in the file of each gateway if the rest is in the database. */
+export const EARLY_SECTIONS: readonly (keyof typeof coreSections)[] = ['listen', 'store', 'config'];
+
+/** Whether the text is in the database. */
+export function isInStore({ value }: Pick<ConfigFile, 'value'>): boolean {
+  return value.config === 'store';
+}
+
+/** Whether the database must be open before the configuration can be read completely. */
+export function needsStore(file: ConfigFile): boolean {
+  return isInStore(file) || file.references.some(({ kind }) => kind === 'secret');
+}
+
+/** Throws if the configuration is in the database, for commands that need all of it before they open that. */
+export function requireFile(file: ConfigFile): void {
+  if (!isInStore(file)) return;
+  throw new Error(
+    'the configuration is in the database: write a file with `turnpike config export` and the sections listen and store, and name it with --config',
+  );
+}
+
+/** Where the configuration of a file is. */
+export function kindOf(file: Pick<ConfigFile, 'value'>): ConfigOrigin['kind'] {
+  return isInStore(file) ? 'store' : 'file';
 }

@@ -12,8 +12,8 @@ import {
   type Scalar,
   visit,
 } from 'yaml';
+import { isSecretName, looksLikeSecret } from '../runtime/secrets.ts';
 import { type Filled, fill, type Sources } from './interpolation.ts';
-import { isSecretName, looksLikeSecret } from './secrets.ts';
 
 /** A path from the root of the file to a value: names of members, positions in lists. */
 export type Path = readonly (string | number)[];

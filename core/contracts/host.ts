@@ -4,7 +4,7 @@ import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/logger.ts';
-import type { Vault } from '../store/vault.ts';
+
 import type { Service } from './definitions.ts';
 import type { Channel } from './formats/channel.ts';
 import type { Json } from './formats/json.ts';
@@ -117,4 +117,18 @@ export interface Lasting<T> {
   make(): T;
   /** Converts the state of another version. Without it, the old state is dropped, and `make` creates a new one. */
   migrate?(left: unknown, version: number): T;
+}
+
+/** Encrypts and decrypts secrets. */
+export interface Vault {
+  /** Encrypts a secret for its row `place` (`totp.secret 7`): for another one it cannot be decrypted. */
+  seal(place: string, secret: string): string;
+  /** Decrypts. Throws if it was sealed for another place or with another master key, or was changed. */
+  open(place: string, sealed: string): string;
+  /** Whether a text is sealed, with this master key or another one. */
+  isSealed(text: string): boolean;
+  /** A key for another purpose, the same in every process with this master key; 32 bytes. */
+  derive(purpose: string): Buffer;
+  /** An id of the master key that discloses nothing of it; 16 hexadecimal characters. */
+  readonly keyId: string;
 }

@@ -43,3 +43,18 @@ export interface PeerOwner {
   /** Resolves with the result of the owner's listener; null for undefined. Rejects if it failed or has ended. */
   ask(topic: string, message: Json): Promise<Json>;
 }
+
+/** A single process of the epoch `boot`, without peers. */
+export function aloneOf(boot: string): Peers {
+  const self: ReadonlySet<string> = new Set([boot]);
+  return {
+    count: 1,
+    leads: () => true,
+    alive: async () => self,
+    onLeft: () => () => {},
+    tell: () => {},
+    ask: async () => [],
+    on: () => {},
+    owner: undefined,
+  };
+}

@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LARGE, spliced } from '../bytes/base64-ranges.ts';
 import { type BodyStream, createPlacing, multipartStream, streamOfPieces } from '../bytes/body-stream.ts';
+import { exactJson, exactTree, parseExactly } from '../bytes/exact.ts';
 import { scanAnswer } from '../bytes/json-body.ts';
 import { contentOf, fieldNames, oneAnswer, undecoded } from '../call/inspection.ts';
 import { AnswerRefused, type Revisions } from '../call/revision.ts';
@@ -17,7 +18,6 @@ import { fetchFor, fetchGuarded } from '../outgoing/guarded-fetch.ts';
 import type { Awaitable } from '../plugin.ts';
 import { createRestorer, NOTHING_CHANGED, type Restorer } from '../translation/adapt/restore.ts';
 import { countedUsage } from '../translation/conversation/count-usage.ts';
-import { exactJson, exactTree, parseExactly } from '../translation/exact.ts';
 import { fieldChanges, withFieldQuirks } from '../translation/quirks/field-quirks.ts';
 import { type CollectedWarnings, collectWarnings } from '../translation/warnings/warnings.ts';
 import type { Parties, WholeAnswer } from './parties.ts';

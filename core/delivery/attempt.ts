@@ -1,13 +1,11 @@
 /** One upstream attempt at one target: sends the request, enforces deadlines, relays a stream event by event. */
 
 import { createEventSplitter, type EventSplitter, unendedEvent } from '../bytes/event-splitter.ts';
-import { createFrameSplitter, framesOf, recognized } from '../bytes/frame-splitter.ts';
 import { isTooDeep } from '../bytes/json-text.ts';
-import { ClientLeft, type LiveExchange } from '../call/live-exchange.ts';
+import type { LiveExchange } from '../call/live-exchange.ts';
 import type { Pipeline } from '../call/phases.ts';
 import { AnswerRefused } from '../call/revision.ts';
 import type { EndListener } from '../call/settlement.ts';
-import { isSecretName, SHORTEST_SECRET } from '../config/secrets.ts';
 import type { Headers } from '../contracts/definitions.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import type { Attempt, FailureKind, Offer, Outcome } from '../contracts/formats/call.ts';
@@ -17,16 +15,18 @@ import type { Usage } from '../contracts/formats/usage.ts';
 import type { Frames } from '../contracts/formats/vendor.ts';
 import { GatewayError } from '../contracts/gateway-error.ts';
 import { AnswerBody } from '../http/chunked-body.ts';
-import { answerHeaders, keepAliveOf } from '../http/responses.ts';
+import { answerHeaders, ClientLeft, keepAliveOf } from '../http/responses.ts';
 import type { Awaitable, Known } from '../plugin.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Deadline, Deadlines } from '../runtime/deadlines.ts';
 import type { Log } from '../runtime/logger.ts';
+import { isSecretName, SHORTEST_SECRET } from '../runtime/secrets.ts';
 import { type Queue, queueOf } from '../runtime/stage.ts';
 import { countedUsage, withUnsaid } from '../translation/conversation/count-usage.ts';
 import { withoutRequest } from '../translation/quotes.ts';
 import { isUnpaid, type VendorError } from '../translation/vendor-errors.ts';
 import { warningHeader } from '../translation/warnings/warnings.ts';
+import { createFrameSplitter, framesOf, recognized } from '../upstream/frame-splitter.ts';
 import type { Breaking, Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream/upstream.ts';
 import type { Conveyance } from './attempt-codec.ts';
 

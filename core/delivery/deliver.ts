@@ -1,6 +1,5 @@
 /** Delivers a call: tries one channel after another until one answers, and sends that answer to the client, once. */
 
-import { acceptOf } from '../bytes/frame-splitter.ts';
 import type { LiveExchange } from '../call/live-exchange.ts';
 import { type Revisions, revisionsOf } from '../call/revision.ts';
 import type { EndListener } from '../call/settlement.ts';
@@ -25,6 +24,7 @@ import type { Awaitable, Known } from '../plugin.ts';
 import { withUnsaid } from '../translation/conversation/count-usage.ts';
 import type { RefusedFields } from '../translation/quirks/refused-fields.ts';
 import { warningHeader } from '../translation/warnings/warnings.ts';
+import { acceptOf } from '../upstream/frame-splitter.ts';
 import type { OutgoingProxies, OutgoingProxy } from '../upstream/proxy.ts';
 import type { UpstreamRequest } from '../upstream/upstream.ts';
 import {

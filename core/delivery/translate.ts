@@ -1,6 +1,7 @@
 /** Translation through the common form: requests to the vendor's style, answers to the client's, even if the same. */
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { exactJson, exactTree } from '../bytes/exact.ts';
 import { scanAnswer } from '../bytes/json-body.ts';
 import type { LiveExchange } from '../call/live-exchange.ts';
 import { AnswerRefused, type Revisions } from '../call/revision.ts';
@@ -26,7 +27,6 @@ import { adapt } from '../translation/adapt/adapt.ts';
 import { createRestorer, NOTHING_CHANGED, type Restorer } from '../translation/adapt/restore.ts';
 import { countedUsage, withCountedOutput } from '../translation/conversation/count-usage.ts';
 import { foldParts, partsOf, textLengthOf } from '../translation/conversation/fold.ts';
-import { exactJson, exactTree } from '../translation/exact.ts';
 import { withFieldQuirks } from '../translation/quirks/field-quirks.ts';
 import { limitAnswer } from '../translation/quirks/limits.ts';
 import { fetchMedia } from '../translation/quirks/media.ts';

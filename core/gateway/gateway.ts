@@ -1,5 +1,6 @@
 /** A gateway: store, plugins and server combined, reloaded as a whole, and closed in reverse order. */
 
+import { CORE_COMMANDS } from '../assembly/core-commands.ts';
 import '../bytes/json-parse.ts';
 import { existsSync, realpathSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -8,7 +9,6 @@ import { hostname } from 'node:os';
 import {
   type Assembly,
   assemble,
-  CORE_PATHS,
   earlyPlanOf,
   loggerOf,
   type Plan,
@@ -17,15 +17,28 @@ import {
   type Surroundings,
 } from '../assembly/assemble.ts';
 import { LastingStates } from '../assembly/lasting-state.ts';
+import {
+  attachStore,
+  backupCommand,
+  isOnServer,
+  keepKey,
+  keySourceOf,
+  openForCommand,
+  openToServe,
+  prepareStore,
+  storeFileOf,
+  vaultOf,
+} from '../assembly/open-store.ts';
 import { changedPlugins } from '../assembly/plugin-loader.ts';
 import type { LiveExchange } from '../call/live-exchange.ts';
 import { createPipeline } from '../call/phases.ts';
 import { endExchange, endedExchange } from '../call/settlement.ts';
 import { digestOf } from '../cluster/gateways.ts';
-import { aloneOf, type ClusterPeers, joinPeers } from '../cluster/peers.ts';
+import { type ClusterPeers, joinPeers } from '../cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from '../cluster/tables.ts';
+import { readBackup } from '../config/backup-section.ts';
 import { readListen } from '../config/core-sections.ts';
-import { type ConfigFile, readConfig, reasons } from '../config/file.ts';
+import { type ConfigFile, kindOf, needsStore, readConfig, reasons } from '../config/file.ts';
 import { throwIfWrong } from '../config/sections.ts';
 import { Audit } from '../contracts/audit.ts';
 import { Catalog } from '../contracts/catalog.ts';
@@ -36,17 +49,15 @@ import { Explaining } from '../contracts/explaining.ts';
 import { FirstStart } from '../contracts/first-start.ts';
 import { Inspecting } from '../contracts/inspecting.ts';
 import { KeyPlaces } from '../contracts/key-places.ts';
-import type { Peers } from '../contracts/peers.ts';
+import { aloneOf, type Peers } from '../contracts/peers.ts';
 import { type Readiness, Running } from '../contracts/running.ts';
 import { createAddressList } from '../helpers/address-list.ts';
 import { readOrigins } from '../http/cors.ts';
-import { createRouter } from '../http/router.ts';
+import { CORE_PATHS, createRouter } from '../http/router.ts';
 import { createIntake } from '../incoming/body-budgets.ts';
 import { removeLeftBehind } from '../operations/backups/left-behind.ts';
 import { type Backups, createBackups } from '../operations/backups/schedule.ts';
-import { readBackup } from '../operations/backups/section.ts';
 import {
-  CORE_COMMANDS,
   CommandFailed,
   type CommandLine,
   type CommandResult,
@@ -58,7 +69,7 @@ import { controlPath, openControl } from '../operations/commands/control-socket.
 import type { GatewayFacts } from '../operations/commands/doctor.ts';
 import { storedCommand } from '../operations/commands/stored-config.ts';
 import { CHANGED, createConfiguring } from '../operations/config-editing/change-config.ts';
-import { type ConfigSource, kindOf, needsStore, sourceOf } from '../operations/config-editing/config-source.ts';
+import { type ConfigSource, sourceOf } from '../operations/config-editing/config-source.ts';
 import { type ConfigurationTools, createJudge, type Loaded } from '../operations/config-editing/review.ts';
 import { type KeptConfig, keepConfig } from '../operations/config-editing/versions.ts';
 import { createExplaining } from '../operations/explain/explain.ts';
@@ -73,6 +84,7 @@ import { createDeadlines } from '../runtime/deadlines.ts';
 import { boot } from '../runtime/ids.ts';
 import { type Log, type ProcessLog, silentLog } from '../runtime/logger.ts';
 import { createRoll, type Tally } from '../runtime/registry.ts';
+import { descriptorLimit } from '../server/descriptors.ts';
 import type { Generation } from '../server/generation.ts';
 import { type Door, stopListening, takeAddress } from '../server/listen-address.ts';
 import { COMMAND_ROLE, type ProcessRole, roleAt } from '../server/process-role.ts';
@@ -88,21 +100,8 @@ import {
   requireUpToDate,
   type TableOwner,
 } from '../store/migrations.ts';
-import {
-  attachStore,
-  backupCommand,
-  isOnServer,
-  keepKey,
-  keySourceOf,
-  openForCommand,
-  openToServe,
-  prepareStore,
-  storeFileOf,
-  vaultOf,
-} from '../store/open-store.ts';
 import { createRefusedFields } from '../translation/quirks/refused-fields.ts';
 import { openUpstream } from '../upstream/client.ts';
-import { descriptorLimit } from '../workers/descriptors.ts';
 import { memoryForBodies } from '../workers/memory.ts';
 import { refuseRestart, watchSources } from './watch-sources.ts';
 

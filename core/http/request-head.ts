@@ -5,7 +5,7 @@ import type { Headers } from '../contracts/definitions.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import type { GatewayError } from '../contracts/gateway-error.ts';
 import { Dictionary } from '../helpers/dictionary.ts';
-import { codingOf } from '../incoming/codings.ts';
+import { codingOf } from './codings.ts';
 
 /** The parsed head, used by all later code. */
 export interface Head {

@@ -190,3 +190,6 @@ export function boundFlush(response: ServerResponse, deadlines: Deadlines): void
   let deadline = deadlines.set(FLUSH_STALL_MS, look);
   response.once('close', () => deadlines.clear(deadline));
 }
+
+/** The client disconnected. */
+export class ClientLeft extends Error {}

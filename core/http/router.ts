@@ -239,3 +239,6 @@ function decode(part: string): string {
     return part;
   }
 }
+
+/** Core's own routes, in every generation. */
+export const CORE_PATHS = { alive: '/healthz', ready: '/readyz' } as const;

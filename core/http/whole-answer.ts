@@ -5,8 +5,8 @@
  */
 import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
+import { writeWhole } from '../helpers/write-whole.ts';
 import { type Write, writes } from '../runtime/stage.ts';
-import { writeWhole } from './write-whole.ts';
 
 /** Of `ServerResponse`, in node 20 to 24. */
 interface Private {

@@ -1,15 +1,7 @@
 /** Budgets for bytes of bodies in memory and on disk, in total and per account. */
+import type { Budget, Where } from '../config/core-sections.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import type { GatewayError } from '../contracts/gateway-error.ts';
-
-/** Byte limits. */
-export interface Budget {
-  readonly total: number;
-  readonly perAccount: number;
-}
-
-/** The storage of the bytes. */
-export type Where = 'memory' | 'disk';
 
 /** The owner: an account id; before authentication, an address. */
 export type Sender = number | string;

@@ -1,18 +1,17 @@
 /** Reads request bodies with limits: a declared length over the limit is refused before anything is read. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, Transform } from 'node:stream';
-import { ClientLeft } from '../call/live-exchange.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import type { Upload } from '../contracts/formats/call.ts';
 import type { FormReader, Spool } from '../contracts/formats/style.ts';
 import type { GatewayError } from '../contracts/gateway-error.ts';
+import { unpack } from '../http/codings.ts';
 import type { Head } from '../http/request-head.ts';
-import { type SentHeaders, setHeader } from '../http/responses.ts';
+import { ClientLeft, type SentHeaders, setHeader } from '../http/responses.ts';
 import { markRead } from '../http/whole-answer.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Deadlines } from '../runtime/deadlines.ts';
 import type { Holding } from './body-budgets.ts';
-import { unpack } from './codings.ts';
 
 /** Refuses a call without a body (411), before more is read: what follows may be a body with unknown framing. */
 export function requireBody(head: Head): void {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { scanJson } from '../bytes/json-body.ts';
-import { ClientLeft, type LiveExchange } from '../call/live-exchange.ts';
+import type { LiveExchange } from '../call/live-exchange.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import type { Attempt, Call, FailureKind, Offer } from '../contracts/formats/call.ts';
 import { GatewayError } from '../contracts/gateway-error.ts';
@@ -11,7 +11,7 @@ import { type DeliverTools, unsigned } from '../delivery/deliver.ts';
 import { errorOf, failureOf } from '../delivery/judge-answer.ts';
 import { retryAfter, retryHeaders } from '../delivery/retry-after.ts';
 import type { Head } from '../http/request-head.ts';
-import { answerHeaders, type SentHeaders, send } from '../http/responses.ts';
+import { answerHeaders, ClientLeft, type SentHeaders, send } from '../http/responses.ts';
 import { answerUnread, tooLarge } from '../incoming/read-body.ts';
 import { addHeaders, addQuery, signedHeaders } from '../outgoing/channel-request.ts';
 import type { Known, PassthroughRoute, PassthroughTarget } from '../plugin.ts';

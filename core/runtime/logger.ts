@@ -1,5 +1,5 @@
 /** The logger: one line per message, as JSON or as text; secrets are masked when the line is created. */
-import { isSecretName, SHORTEST_SECRET, withoutSecrets } from '../config/secrets.ts';
+import { isSecretName, SHORTEST_SECRET, withoutSecrets } from './secrets.ts';
 
 /** One line per message on stderr, with secrets masked. */
 export interface Log {

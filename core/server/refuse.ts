@@ -1,8 +1,7 @@
 /** Refuses requests: the error in the form of the client, whether its body was read or not. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ClientLeft } from '../call/live-exchange.ts';
 import type { GatewayError } from '../contracts/gateway-error.ts';
-import { answerHeaders, type ErrorFormat, errorBody, send, toGatewayError } from '../http/responses.ts';
+import { answerHeaders, ClientLeft, type ErrorFormat, errorBody, send, toGatewayError } from '../http/responses.ts';
 import { answerUnread, isRead } from '../incoming/read-body.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/logger.ts';

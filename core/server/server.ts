@@ -16,7 +16,6 @@ import { clientAddress } from '../helpers/address-list.ts';
 import { Dictionary } from '../helpers/dictionary.ts';
 import { nearest } from '../helpers/nearest.ts';
 import { answerPreflight, isPreflight, shareWithPage } from '../http/cors.ts';
-import { type Forward, HOP_ROOM, unwrap } from '../http/forward-to-owner.ts';
 import { ALL_METHODS, type Head, MAX_HEADERS, methodNotServed, readHead } from '../http/request-head.ts';
 import {
   answerHeaders,
@@ -55,7 +54,8 @@ import {
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Log } from '../runtime/logger.ts';
-import { connectionsWithin, descriptorLimit } from '../workers/descriptors.ts';
+import { connectionsWithin, descriptorLimit } from './descriptors.ts';
+import { type Forward, HOP_ROOM, unwrap } from './forward-to-owner.ts';
 import type { Generation } from './generation.ts';
 import { Lines } from './pipelining.ts';
 import type { ProxyWatch } from './proxy-watch.ts';

@@ -1,6 +1,5 @@
 /** Checks the invariants of all plugins. */
-import type { Player } from '../call/phases.ts';
-import type { OpenStore } from '../plugin.ts';
+import type { OpenStore, Parts } from '../plugin.ts';
 
 /** The result of one invariant. */
 export interface Finding {
@@ -10,7 +9,10 @@ export interface Finding {
 }
 
 /** All invariants, in one snapshot. */
-export async function reconcile(players: readonly Player[], store: OpenStore): Promise<readonly Finding[]> {
+export async function reconcile(
+  players: readonly { readonly parts: Pick<Parts, 'invariants'> }[],
+  store: OpenStore,
+): Promise<readonly Finding[]> {
   return store.snapshot(async (reader) => {
     const findings: Finding[] = [];
     for (const { parts } of players) {

@@ -14,9 +14,10 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { unreadable } from '../config/environment.ts';
+import type { Vault } from '../contracts/host.ts';
 import type { OpenStore, Step } from '../plugin.ts';
 import { rememberVault, sealedWith } from './migrations.ts';
-import { createVault, KEY_BYTES, readMasterKey, type Vault } from './vault.ts';
+import { createVault, KEY_BYTES, readMasterKey } from './vault.ts';
 
 /** The source of the master key. */
 export interface KeySource {

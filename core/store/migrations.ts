@@ -1,7 +1,9 @@
 /** Opens the store and migrates its tables. */
+
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Vault } from '../contracts/host.ts';
 import type { Backup } from '../contracts/running.ts';
 import {
   type Migration,
@@ -15,7 +17,6 @@ import {
 import type { Clock } from '../runtime/clock.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/logger.ts';
-import type { Vault } from './vault.ts';
 
 /** The location and driver of the store. */
 export interface StoreOptions extends StoreOpening {

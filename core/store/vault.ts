@@ -1,19 +1,9 @@
 /** Secrets at rest: encrypted with the master key, each bound to its place in the store. */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Encrypts and decrypts secrets. */
-export interface Vault {
-  /** Encrypts a secret for its row `place` (`totp.secret 7`): for another one it cannot be decrypted. */
-  seal(place: string, secret: string): string;
-  /** Decrypts. Throws if it was sealed for another place or with another master key, or was changed. */
-  open(place: string, sealed: string): string;
-  /** Whether a text is sealed, with this master key or another one. */
-  isSealed(text: string): boolean;
-  /** A key for another purpose, the same in every process with this master key; 32 bytes. */
-  derive(purpose: string): Buffer;
-  /** An id of the master key that discloses nothing of it; 16 hexadecimal characters. */
-  readonly keyId: string;
-}
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import type { Vault } from '../contracts/host.ts';
+
+export type { Vault } from '../contracts/host.ts';
 
 /** The length of a master key. */
 export const KEY_BYTES = 32;

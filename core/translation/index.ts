@@ -10,6 +10,7 @@ export {
   isEndMark,
   patchedEvent,
 } from '../bytes/event-splitter.ts';
+export { exactJson, exactMember, exactText, exactTree, isFaithful, jsonText } from '../bytes/exact.ts';
 export { type Fields, isObject, readFields } from '../bytes/fields.ts';
 export { factsOf, knownJson, type ScanFacts, scanAnswer, scanJson } from '../bytes/json-body.ts';
 export { behindSpace, closingQuote, jsonTextLength } from '../bytes/json-text.ts';
@@ -39,7 +40,6 @@ export { countedUsage, NO_TOKENS, withCountedOutput } from './conversation/count
 export { foldParts, partsOf } from './conversation/fold.ts';
 export { CARRIER, isMadeBy, packOpaque, SEALED, UNSEALED, unpackOpaque } from './conversation/opaque-values.ts';
 export { createTextRevision, Shifts, type TextFlow, type TextReviser } from './conversation/text-revision.ts';
-export { exactJson, exactMember, exactText, exactTree, isFaithful, jsonText } from './exact.ts';
 export { callId, hasOddCallIds } from './quirks/call-ids.ts';
 export { answerLimits } from './quirks/limits.ts';
 export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './quirks/quirks.ts';

@@ -4,11 +4,11 @@
  * its white space are, and where it is cut.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { exactText } from '../bytes/exact.ts';
 import { isObject } from '../bytes/fields.ts';
 import type { Awaitable } from '../contracts/definitions.ts';
 import type { Call } from '../contracts/formats/call.ts';
 import type { Json } from '../contracts/formats/json.ts';
-import { exactText } from './exact.ts';
 
 /** So many letters and digits in a row that the request has, too, are a quote: longer than nearly all single words. */
 const RUN = 12;

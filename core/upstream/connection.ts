@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import type { BodyStream } from '../bytes/body-stream.ts';
 import type { Headers } from '../contracts/definitions.ts';
-import { writeWhole } from '../http/write-whole.ts';
+import { writeWhole } from '../helpers/write-whole.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Write, writes } from '../runtime/stage.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';

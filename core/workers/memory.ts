@@ -1,7 +1,6 @@
 /** How much memory a process may use, and how much of that for the bodies of running requests. */
 import { totalmem } from 'node:os';
-import type { Listen } from '../config/core-sections.ts';
-import type { Budget } from '../incoming/body-budgets.ts';
+import type { Budget, Listen } from '../config/core-sections.ts';
 
 /** The share of the memory that all processes together use for bodies at most: each is kept with what is read from it. */
 const BODIES_SHARE = 1 / 3;

@@ -4,15 +4,15 @@ import type { ChildProcess } from 'node:child_process';
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { Plan } from '../assembly/assemble.ts';
+import { storeFileOf, storeSocketOf } from '../assembly/open-store.ts';
+import { listenPrivately, socketPath } from '../helpers/private-socket.ts';
 import type { Json, StoreSharing } from '../plugin.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { threadOf } from '../runtime/compiled.ts';
 import { boot } from '../runtime/ids.ts';
 import type { Log } from '../runtime/logger.ts';
-import { listenPrivately, socketPath } from '../runtime/private-socket.ts';
 import { type Door, refuseAddress } from '../server/listen-address.ts';
 import type { ProcessRole } from '../server/process-role.ts';
-import { storeFileOf, storeSocketOf } from '../store/open-store.ts';
 import type { Message } from './link.ts';
 import { createLink, type Link } from './link.ts';
 import { type Beginning, type ListenOrder, type ListenReport, ORDER, REPORT, type StopOrder } from './orders.ts';
@@ -292,7 +292,7 @@ interface Ending {
 
 /** Starts the process of a worker, the same code, compiled or not; `receive` gets its messages. */
 function fork(receive: (messages: readonly Message[]) => void): Fork {
-  const source = fileURLToPath(new URL('./process.ts', import.meta.url));
+  const source = fileURLToPath(new URL('../gateway/worker-process.ts', import.meta.url));
   const module = threadOf(source);
   const reading = module === source ? ['--import', new URL('../../scripts/typescript.mjs', import.meta.url).href] : [];
   // Round robin: the system's own distribution sends most connections to a few of them.

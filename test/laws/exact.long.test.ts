@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { exactJson, parseExactly } from '../../core/bytes/exact.ts';
 import type { JsonObject } from '../../core/contracts/formats/json.ts';
 import { adapt } from '../../core/translation/adapt/adapt.ts';
 import { createRestorer } from '../../core/translation/adapt/restore.ts';
-import { exactJson, parseExactly } from '../../core/translation/exact.ts';
 import { collectWarnings } from '../../core/translation/warnings/warnings.ts';
 import fc from '../kit/fast-check.ts';
 import { assertArguments, collectedArguments, quote, REPLIES, REQUESTS, SCHEMA, STREAMS } from './exact-values.ts';

@@ -1,7 +1,7 @@
 /** `drive` for plugins that need a ledger: the real one is there. */
 
-import { aloneOf } from '../../core/cluster/peers.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
+import { aloneOf } from '../../core/contracts/peers.ts';
 import type { Plugin, Sections } from '../../core/plugin.ts';
 import { silentLog } from '../../core/runtime/logger.ts';
 import { receiptOf } from '../../plugins/prices/receipt.ts';

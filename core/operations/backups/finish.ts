@@ -1,19 +1,21 @@
 /** What follows the copy of a backup, in a process of its own: encrypt, prove, store, verify, delete old ones. */
+
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Plan, planOf } from '../../assembly/assemble.ts';
+import { keySourceOf } from '../../assembly/open-store.ts';
+import { type BackupSettings, readBackup } from '../../config/backup-section.ts';
+import type { ConfigOrigin } from '../../config/file.ts';
 import { throwIfWrong } from '../../config/sections.ts';
 import type { BackupProof } from '../../contracts/running.ts';
 import { masterKeyOf } from '../../store/master-key.ts';
-import { keySourceOf } from '../../store/open-store.ts';
-import { type ConfigOrigin, readOrigin } from '../config-editing/config-source.ts';
+import { readOrigin } from '../config-editing/config-source.ts';
 import { type BackupSecret, decryptFile, encryptFile } from './encryption.ts';
 import { expendable, type NamedBackup, nameOfBackup } from './names.ts';
 import { prove } from './proof.ts';
-import { type BackupSettings, readBackup } from './section.ts';
 import { openStorage } from './storage.ts';
 
 /** The order to the process. */

@@ -1,5 +1,5 @@
 /** The names of backups, and which of them are kept. */
-import type { KeepSection } from './section.ts';
+import type { KeepSection } from '../../config/backup-section.ts';
 
 /** `turnpike-20261126T103000Z.db`, `….dump` of a server; `-unproven` if its proof failed; `.enc` if it is encrypted. */
 const NAME = /^turnpike-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(-unproven)?\.(?:db|dump)(?:\.enc)?$/;

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { driverOf, type Plan, rehearse } from '../../assembly/assemble.ts';
+import { keySourceOf, withoutBackup } from '../../assembly/open-store.ts';
 import type { StoreSection } from '../../config/core-sections.ts';
 import type { BackupProof } from '../../contracts/running.ts';
 import type { OpenStore, StoreDriver } from '../../plugin.ts';
@@ -10,7 +11,6 @@ import { silentLog } from '../../runtime/logger.ts';
 import { reconcile } from '../../store/invariants.ts';
 import { openVault } from '../../store/master-key.ts';
 import { CORE_TABLES, migrate, openStore, pendingMigrations } from '../../store/migrations.ts';
-import { keySourceOf, withoutBackup } from '../../store/open-store.ts';
 
 /**
  * Restores `file`, an unencrypted backup, into the existing folder `scratch`, which the caller deletes. Throws if it

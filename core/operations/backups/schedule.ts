@@ -2,18 +2,18 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { driverOf, type Plan } from '../../assembly/assemble.ts';
+import { storeFileOf } from '../../assembly/open-store.ts';
+import { type BackupSettings, readBackup } from '../../config/backup-section.ts';
 import type { Peers } from '../../contracts/peers.ts';
 import type { BackupRun, BackupSchedule } from '../../contracts/running.ts';
 import type { OpenStore } from '../../plugin.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/logger.ts';
 import { recordBackup } from '../../store/migrations.ts';
-import { storeFileOf } from '../../store/open-store.ts';
 import type { ConfigSource } from '../config-editing/config-source.ts';
 import { type Finished, type FinishOrder, secretFor } from './finish.ts';
 import { type Finisher, startFinisher } from './finisher.ts';
 import { copyTo } from './proof.ts';
-import { type BackupSettings, readBackup } from './section.ts';
 
 /** The dependencies. */
 export interface BackupTools {

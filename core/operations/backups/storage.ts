@@ -7,12 +7,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
 import { type Plan, proxiesOf } from '../../assembly/assemble.ts';
+import type { BucketSection } from '../../config/backup-section.ts';
 import type { Host } from '../../contracts/host.ts';
 import { createFetch } from '../../outgoing/fetch.ts';
 import { removeOld } from '../config-editing/replace-file.ts';
 import { OLD_MS } from './left-behind.ts';
 import { backupOfName } from './names.ts';
-import type { BucketSection } from './section.ts';
 
 /** A place for backups. Names are those of `nameOfBackup`. */
 export interface BackupStorage {

@@ -1,6 +1,8 @@
 /** `turnpike config …`: exports, imports and checks the configuration, and sets its secrets. */
+
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { CORE_COMMANDS } from '../../assembly/core-commands.ts';
 import { SECRET_NAME } from '../../config/interpolation.ts';
 import { type Audit, COMMAND_LINE } from '../../contracts/audit.ts';
 import type { Saved } from '../../contracts/configuring.ts';
@@ -11,7 +13,7 @@ import { table } from '../../helpers/text-table.ts';
 import { type Command, type Step, UsageError } from '../../plugin.ts';
 import type { ConfiguringWatch } from '../config-editing/change-config.ts';
 import type { ConfigSource } from '../config-editing/config-source.ts';
-import { CORE_COMMANDS, CommandFailed } from './command-line.ts';
+import { CommandFailed } from './command-line.ts';
 
 /** The dependencies: those of a running gateway, or of a store without one. */
 export interface ConfigCommandTools {

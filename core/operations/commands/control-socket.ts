@@ -2,7 +2,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { listenPrivately, socketPath } from '../../runtime/private-socket.ts';
+import { listenPrivately, socketPath } from '../../helpers/private-socket.ts';
 import type { CommandLine, CommandResult } from './command-line.ts';
 
 /** Maximum length of a command line. Its standard input may contain the body of a call, as JSON. */

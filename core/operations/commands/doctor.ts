@@ -1,10 +1,13 @@
 /** `turnpike doctor`: examines configuration, files, disk, TLS, proxies, store, backups, and what plugins depend on. */
+
 import { X509Certificate } from 'node:crypto';
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Assembly, type Plan, planOf, rehearse } from '../../assembly/assemble.ts';
+import { isOnServer, keySourceOf, openForCommand, storeFileOf, unfitKey } from '../../assembly/open-store.ts';
+import { reportOf } from '../../assembly/report.ts';
 import { confusesNames } from '../../bytes/json-parse.ts';
-import { reportOf } from '../../cli/check.ts';
+import { readBackup } from '../../config/backup-section.ts';
 import { ConfigError, type ConfigFile, problemLine } from '../../config/file.ts';
 import type { Diagnosis } from '../../contracts/diagnosis.ts';
 import type { BackupSchedule, Running } from '../../contracts/running.ts';
@@ -12,12 +15,10 @@ import { createAsking } from '../../outgoing/vendor-request.ts';
 import { StoreInUse } from '../../plugin.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/logger.ts';
+import { connectionsWithin, descriptorLimit } from '../../server/descriptors.ts';
 import { CORE_TABLES, pendingMigrations } from '../../store/migrations.ts';
-import { isOnServer, keySourceOf, openForCommand, storeFileOf, unfitKey } from '../../store/open-store.ts';
 import { openUpstream } from '../../upstream/client.ts';
-import { connectionsWithin, descriptorLimit } from '../../workers/descriptors.ts';
 import { machineMemory, memoryForBodies } from '../../workers/memory.ts';
-import { readBackup } from '../backups/section.ts';
 import { version } from '../monitor/running.ts';
 import { askControl, controlPath } from './control-socket.ts';
 import { readComplete } from './stored-config.ts';

@@ -1,23 +1,18 @@
 /** The complete configuration for a command: of a running gateway or of its store, if the file does not have all of it. */
+
 import { existsSync } from 'node:fs';
 import { earlyPlanOf, type Plan } from '../../assembly/assemble.ts';
+import { isOnServer, keySourceOf, openForCommand, storeFileOf, vaultOf } from '../../assembly/open-store.ts';
 import type { Env } from '../../config/environment.ts';
-import { type ConfigFile, readConfig } from '../../config/file.ts';
+import { type ConfigFile, type ConfigOrigin, kindOf, needsStore, readConfig } from '../../config/file.ts';
 import { throwIfWrong } from '../../config/sections.ts';
+import type { Vault } from '../../contracts/host.ts';
 import type { Command } from '../../plugin.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLog } from '../../runtime/logger.ts';
 import { masterKeyOf } from '../../store/master-key.ts';
-import { isOnServer, keySourceOf, openForCommand, storeFileOf, vaultOf } from '../../store/open-store.ts';
-import { createVault, type Vault } from '../../store/vault.ts';
-import {
-  type ConfigOrigin,
-  type ConfigSource,
-  kindOf,
-  needsStore,
-  readOrigin,
-  sourceOf,
-} from '../config-editing/config-source.ts';
+import { createVault } from '../../store/vault.ts';
+import { type ConfigSource, readOrigin, sourceOf } from '../config-editing/config-source.ts';
 import { keepConfig } from '../config-editing/versions.ts';
 import { askControl, controlPath } from './control-socket.ts';
 

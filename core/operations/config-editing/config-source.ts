@@ -1,25 +1,11 @@
 /** Where the configuration is: in gateway.yaml, or in the database (`config: store`). */
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { coreSections } from '../../config/core-sections.ts';
-import { type ConfigFile, configFrom, readConfig } from '../../config/file.ts';
+import { type ConfigFile, type ConfigOrigin, configFrom, EARLY_SECTIONS, readConfig } from '../../config/file.ts';
 import type { Sources } from '../../config/interpolation.ts';
 import { applyEdits } from './edits.ts';
 import { obstacleOf, removeDrafts, replaceFile } from './replace-file.ts';
 import { type KeptConfig, type NewVersion, revisionOf } from './versions.ts';
-
-/** Everything that a configuration is read from. Another process can read it, too. */
-export interface ConfigOrigin {
-  readonly kind: 'file' | 'store';
-  /** Path of gateway.yaml. */
-  readonly path: string;
-  /** Variables of the process. */
-  readonly env: Env;
-  /** The secrets of the database by name. */
-  readonly secrets: ReadonlyMap<string, string>;
-  /** `store`: the text in the database; undefined before the first start, when the file has all sections. */
-  readonly text: string | undefined;
-}
 
 /** The source of a running configuration. */
 export interface ConfigSource {
@@ -46,33 +32,7 @@ export interface ConfigSource {
   look(name: string): Promise<string | undefined>;
 }
 
-/** Sections that stay in the file of each gateway if the rest is in the database. */
-export const EARLY_SECTIONS: readonly (keyof typeof coreSections)[] = ['listen', 'store', 'config'];
-
-/** Whether the text is in the database. */
-export function isInStore({ value }: Pick<ConfigFile, 'value'>): boolean {
-  return value.config === 'store';
-}
-
-/** Whether the database must be open before the configuration can be read completely. */
-export function needsStore(file: ConfigFile): boolean {
-  return isInStore(file) || file.references.some(({ kind }) => kind === 'secret');
-}
-
-/** Throws if the configuration is in the database, for commands that need all of it before they open that. */
-export function requireFile(file: ConfigFile): void {
-  if (!isInStore(file)) return;
-  throw new Error(
-    'the configuration is in the database: write a file with `turnpike config export` and the sections listen and store, and name it with --config',
-  );
-}
-
 type Env = Sources['env'];
-
-/** Where the configuration of a file is. */
-export function kindOf(file: Pick<ConfigFile, 'value'>): ConfigOrigin['kind'] {
-  return isInStore(file) ? 'store' : 'file';
-}
 
 /** Reads a configuration, in any process. */
 export function readOrigin({ kind, path, env, secrets, text }: ConfigOrigin): ConfigFile {

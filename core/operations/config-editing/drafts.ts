@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { shipsPlugin } from '../../assembly/plugin-loader.ts';
 import type { ConfigFile, Prepare } from '../../config/file.ts';
-import { isSecretName, SHORTEST_SECRET } from '../../config/secrets.ts';
 import { type Path, parseYaml, targetOf } from '../../config/yaml.ts';
+import { isSecretName, SHORTEST_SECRET } from '../../runtime/secrets.ts';
 import { MASK } from './masks.ts';
 
 /** A document with more scalars is not a configuration: it has aliases that repeat aliases. */

@@ -1,8 +1,8 @@
 /** Shows gateway.yaml without its secrets: each becomes a mask that depends on it, and lines stay the same. */
 import { createHmac } from 'node:crypto';
 import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, type Scalar } from 'yaml';
-import { isNameOfTexts, isSecretName, SHORTEST_SECRET, type Span, secretsByForm } from '../../config/secrets.ts';
 import { parseYaml, targetOf } from '../../config/yaml.ts';
+import { isNameOfTexts, isSecretName, SHORTEST_SECRET, type Span, secretsByForm } from '../../runtime/secrets.ts';
 
 /** Line and column, starting at 1. */
 export interface Position {

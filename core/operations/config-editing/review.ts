@@ -1,15 +1,16 @@
 /** gateway.yaml for plugins: the running configuration, the file on disk, and the check of a draft. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Plan, planOf, rehearse } from '../../assembly/assemble.ts';
-import { reportOf } from '../../cli/check.ts';
+import { reportOf } from '../../assembly/report.ts';
 import { ConfigError, type ConfigFile } from '../../config/file.ts';
-import { SHORTEST_SECRET } from '../../config/secrets.ts';
 import { parseYaml } from '../../config/yaml.ts';
 import type { Diagnosis } from '../../contracts/diagnosis.ts';
+import type { Vault } from '../../contracts/host.ts';
 import type { Remark, Running, Verdict } from '../../contracts/running.ts';
 import type { Plugin, Sections } from '../../plugin.ts';
 import { createRedactor, type Redactor } from '../../runtime/logger.ts';
-import type { Vault } from '../../store/vault.ts';
+import { SHORTEST_SECRET } from '../../runtime/secrets.ts';
 import type { ConfigSource } from './config-source.ts';
 import { draftRules, refuseForeignFiles } from './drafts.ts';
 import { editorSchema } from './editor-schema.ts';

@@ -1,10 +1,11 @@
 /** What the database keeps of the configuration: its secrets and its versions, both sealed with the master key. */
+
 import { createHash } from 'node:crypto';
 import type { VersionAbout } from '../../contracts/configuring.ts';
+import type { Vault } from '../../contracts/host.ts';
 import type { Reader, Step, Store, Surrender } from '../../plugin.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { CONFIG_TABLES } from '../../store/migrations.ts';
-import type { Vault } from '../../store/vault.ts';
 
 /** Versions that are kept. */
 export const MOST_VERSIONS = 200;

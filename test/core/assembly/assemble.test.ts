@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type Assembly, assemble, type Plan, planFrom } from '../../../core/assembly/assemble.ts';
 import { LastingStates } from '../../../core/assembly/lasting-state.ts';
-import { aloneOf } from '../../../core/cluster/peers.ts';
 import { ConfigError } from '../../../core/config/file.ts';
 import { throwIfWrong } from '../../../core/config/sections.ts';
+import { aloneOf } from '../../../core/contracts/peers.ts';
 import { noAsking } from '../../../core/outgoing/vendor-request.ts';
 import {
   definePlugin,

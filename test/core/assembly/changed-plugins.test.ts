@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { withoutBackup } from '../../../core/store/open-store.ts';
+import { withoutBackup } from '../../../core/assembly/open-store.ts';
 import { defaultConfig, startGateway } from '../../kit/gateway/gateway.ts';
 
 describe('a plugin author', () => {

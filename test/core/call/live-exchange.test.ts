@@ -1,10 +1,12 @@
 /** An exchange: what it gives back, how it is stopped, that it ends once, and what it is called. */
+
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { ClientLeft, LiveExchange } from '../../../core/call/live-exchange.ts';
+import { LiveExchange } from '../../../core/call/live-exchange.ts';
 import { createPipeline } from '../../../core/call/phases.ts';
 import { type Books, endedExchange } from '../../../core/call/settlement.ts';
+import { ClientLeft } from '../../../core/http/responses.ts';
 import {
   type Attempt,
   type Outcome,

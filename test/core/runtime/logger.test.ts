@@ -1,8 +1,8 @@
 /** The log: one line per message whatever is in it, and no secret in any of them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isSecretName } from '../../../core/config/secrets.ts';
 import { createLog, createRedactor, type Log, type LogLevel } from '../../../core/runtime/logger.ts';
+import { isSecretName } from '../../../core/runtime/secrets.ts';
 import fc from '../../kit/fast-check.ts';
 
 /** A log and the lines it wrote. */

@@ -1,4 +1,5 @@
 /** What scripts/deploy/ says: every path, port, variable and probe in it exists, and the image, as far as it can be made without containers, serves. */
+
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -19,8 +20,8 @@ import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
-import { CORE_PATHS } from '../../../core/assembly/assemble.ts';
 import { durationMs } from '../../../core/config/values.ts';
+import { CORE_PATHS } from '../../../core/http/router.ts';
 import { startServer } from '../../../scripts/cluster/programs.ts';
 import { freePort } from '../../../scripts/free-port.ts';
 import { turnpike } from '../../kit/gateway/process.ts';

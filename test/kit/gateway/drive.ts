@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { LastingStates } from '../../../core/assembly/lasting-state.ts';
-import { aloneOf } from '../../../core/cluster/peers.ts';
 import { FirstStart } from '../../../core/contracts/first-start.ts';
+import { aloneOf } from '../../../core/contracts/peers.ts';
 import { printed, readWords } from '../../../core/operations/commands/command-line.ts';
 import { createAgents } from '../../../core/outgoing/fetch.ts';
 import { noAsking } from '../../../core/outgoing/vendor-request.ts';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { createParser } from 'eventsource-parser';
 import { createEventSplitter } from '../../../core/bytes/event-splitter.ts';
-import { acceptOf, createFrameSplitter } from '../../../core/bytes/frame-splitter.ts';
 import type { JsonObject } from '../../../core/contracts/formats/json.ts';
 import type { Dialect, StreamEvent } from '../../../core/contracts/formats/vendor.ts';
+import { acceptOf, createFrameSplitter } from '../../../core/upstream/frame-splitter.ts';
 import type { Expected } from '../contracts/heard.ts';
 import type { Scenario, ScenarioCall, SpeechName } from '../speech.ts';
 import { SPEECHES } from './scenarios.ts';

@@ -1,11 +1,12 @@
 /** The audit log: entries that go with what they tell of, a chain that shows every change, no secrets. */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { aloneOf } from '../../../core/cluster/peers.ts';
 import { type Actor, Audit } from '../../../core/contracts/audit.ts';
+import { aloneOf } from '../../../core/contracts/peers.ts';
 import type { Log, OpenStore, Parts } from '../../../core/plugin.ts';
 import { migrate, openStore } from '../../../core/store/migrations.ts';
 import { createAudit } from '../../../plugins/audit/audit.ts';

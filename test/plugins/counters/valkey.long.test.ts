@@ -1,11 +1,12 @@
 /** Counters on a Valkey server: the contract, several processes at once, and everything that can happen to the server or to one of them. */
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import { aloneOf } from '../../../core/cluster/peers.ts';
 import type { Admission, Counters, GateEntry, WindowTake } from '../../../core/contracts/counters.ts';
+import { aloneOf } from '../../../core/contracts/peers.ts';
 import { type Clock, systemClock } from '../../../core/runtime/clock.ts';
 import { createLog } from '../../../core/runtime/logger.ts';
 import { createMemoryCounters } from '../../../plugins/counters/memory.ts';

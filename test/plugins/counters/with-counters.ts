@@ -1,8 +1,9 @@
 /** The plugin `counters` without a gateway: in one process, or in an owner and its workers. */
+
 import assert from 'node:assert/strict';
 import { LastingStates } from '../../../core/assembly/lasting-state.ts';
-import { aloneOf } from '../../../core/cluster/peers.ts';
 import type { Counters } from '../../../core/contracts/counters.ts';
+import { aloneOf } from '../../../core/contracts/peers.ts';
 import type { Host, Lasting, Peers } from '../../../core/plugin.ts';
 import plugin from '../../../plugins/counters/index.ts';
 import type { FakeClock } from '../../kit/gateway/clock.ts';

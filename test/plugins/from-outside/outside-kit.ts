@@ -11,7 +11,7 @@ import type { VendorRequest } from '../../kit/vendors/fake-vendor.ts';
 /** A folder far from the checkout with the plugins of `outside/`, in which `turnpike` is found as if it had been installed. */
 export function outsideFolder(): { readonly dir: string; remove(): void } {
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-outside-'));
-  cpSync(new URL('outside', import.meta.url), join(dir, 'vendors'), { recursive: true });
+  cpSync(new URL('../outside', import.meta.url), join(dir, 'vendors'), { recursive: true });
   mkdirSync(join(dir, 'node_modules'));
   symlinkSync(fileURLToPath(new URL('../../..', import.meta.url)), join(dir, 'node_modules/turnpike'), 'dir');
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };

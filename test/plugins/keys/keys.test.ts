@@ -2,13 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aloneOf } from '../../../core/cluster/peers.ts';
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import type { Holder } from '../../../core/contracts/identity.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
-import type { Peers } from '../../../core/contracts/peers.ts';
+import { aloneOf, type Peers } from '../../../core/contracts/peers.ts';
 import { refuse, UsageError } from '../../../core/plugin.ts';
 import { LATEST_MS } from '../../../core/sdk.ts';
 import accounts from '../../../plugins/accounts/index.ts';

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { LastingStates } from '../../../core/assembly/lasting-state.ts';
-import { aloneOf } from '../../../core/cluster/peers.ts';
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import type { KeyRecord } from '../../../core/contracts/identity.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
+import { aloneOf } from '../../../core/contracts/peers.ts';
 import type { Lasting } from '../../../core/plugin.ts';
 import {
   type ApiRequest,

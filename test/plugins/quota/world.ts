@@ -6,14 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { LastingStates } from '../../../core/assembly/lasting-state.ts';
-import { aloneOf } from '../../../core/cluster/peers.ts';
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Catalog, type Model } from '../../../core/contracts/catalog.ts';
 import { type Department, Departments } from '../../../core/contracts/departments.ts';
 import type { KeyLimit } from '../../../core/contracts/identity.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
 import { type Balance, type Layer, Ledger } from '../../../core/contracts/ledger.ts';
-import type { Peers } from '../../../core/contracts/peers.ts';
+import { aloneOf, type Peers } from '../../../core/contracts/peers.ts';
 import { Records, type UsageRecord } from '../../../core/contracts/records.ts';
 import { type Subscription, Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import type {

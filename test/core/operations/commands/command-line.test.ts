@@ -1,4 +1,5 @@
 /** Command lines: which command the words name, what it is given, and the exit code of every way it can end; and the socket they go through. */
+
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
@@ -6,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
+import { CORE_COMMANDS } from '../../../../core/assembly/core-commands.ts';
 import {
-  CORE_COMMANDS,
   CommandFailed,
   type CommandLine,
   type CommandResult,

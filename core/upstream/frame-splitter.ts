@@ -1,7 +1,8 @@
 /** Streams of JSON lines and other frames, each converted to a server-sent event: later code knows no others. */
+
+import { createEventSplitter, type EventSplitter } from '../bytes/event-splitter.ts';
 import type { FrameFormat, Frames, StreamEvent } from '../contracts/formats/vendor.ts';
 import { withoutParsed } from '../runtime/logger.ts';
-import { createEventSplitter, type EventSplitter } from './event-splitter.ts';
 
 /** The `accept` header for a stream. */
 export function acceptOf(frames: Frames | undefined): string {

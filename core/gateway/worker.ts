@@ -1,18 +1,25 @@
 /** A worker: serves calls, passthrough routes and WebSockets; its owner controls it, and answers its routes. */
 import type { Server } from 'node:http';
 import { reasons } from '../config/file.ts';
-import { type Gateway, openWorker } from '../gateway/gateway.ts';
-import { createForward } from '../http/forward-to-owner.ts';
 import type { Json } from '../plugin.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { boot } from '../runtime/ids.ts';
 import { createLog, logLevelOf } from '../runtime/logger.ts';
 import { watchUnexpected } from '../runtime/unexpected.ts';
+import { createForward } from '../server/forward-to-owner.ts';
 import { listening, stopListening } from '../server/listen-address.ts';
 import type { ProcessRole } from '../server/process-role.ts';
-import { createLink, type Link, type Message } from './link.ts';
-import { type Beginning, type ListenOrder, type ListenReport, ORDER, REPORT, type StopOrder } from './orders.ts';
-import { createWorkerPeers, type WorkerPeers } from './peers.ts';
+import { createLink, type Link, type Message } from '../workers/link.ts';
+import {
+  type Beginning,
+  type ListenOrder,
+  type ListenReport,
+  ORDER,
+  REPORT,
+  type StopOrder,
+} from '../workers/orders.ts';
+import { createWorkerPeers, type WorkerPeers } from '../workers/peers.ts';
+import { type Gateway, openWorker } from './gateway.ts';
 
 /** Runs it in this process, which ends with its owner. */
 export function runWorker(): void {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { createWatch } from '../../../core/operations/monitor/vitals.ts';
 import { guardedClock } from '../../../core/runtime/clock.ts';
-import { connectionsWithin, descriptorLimit } from '../../../core/workers/descriptors.ts';
+import { connectionsWithin, descriptorLimit } from '../../../core/server/descriptors.ts';
 import { fakeClock } from '../../kit/gateway/clock.ts';
 
 const gauges = { inFlight: () => 0, begun: () => 0, waiting: () => 0 };

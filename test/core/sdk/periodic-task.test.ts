@@ -1,10 +1,11 @@
 /** Chores: what plugins do again and again, never twice at once, and only between start and stop. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { aloneOf } from '../../../core/cluster/peers.ts';
-import { type ChoreOptions, createChore } from '../../../core/helpers/periodic-task.ts';
+import { aloneOf } from '../../../core/contracts/peers.ts';
 import { silentLog } from '../../../core/runtime/logger.ts';
+import { type ChoreOptions, createChore } from '../../../core/sdk/periodic-task.ts';
 import { fakeClock } from '../../kit/gateway/clock.ts';
 
 /** A run of the work that goes on until the test ends it. */

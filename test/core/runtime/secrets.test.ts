@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { configFrom } from '../../../core/config/file.ts';
-import { secretsByForm, withoutSecrets } from '../../../core/config/secrets.ts';
 import { createMasks, MASK } from '../../../core/operations/config-editing/masks.ts';
 import { createLog } from '../../../core/runtime/logger.ts';
+import { secretsByForm, withoutSecrets } from '../../../core/runtime/secrets.ts';
 
 const MIXED = 'aB3dE6gH9jK2mN5pQ8sT1vW4';
 const UUID = '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f';

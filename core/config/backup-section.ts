@@ -1,6 +1,7 @@
 /** The section `backup` of gateway.yaml: when scheduled backups are made, where they are stored, and which are kept. */
-import { durationMs, duration as durationSchema } from '../../config/values.ts';
-import { type Accepted, typed } from '../../contracts/definitions.ts';
+
+import { type Accepted, typed } from '../contracts/definitions.ts';
+import { durationMs, duration as durationSchema } from './values.ts';
 
 /** `backup` as written. */
 export type BackupSection = NonNullable<Accepted<typeof backupSchema>>;

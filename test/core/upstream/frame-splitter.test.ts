@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type EventSplitter, eventData, eventName, unendedEvent } from '../../../core/bytes/event-splitter.ts';
-import { acceptOf, createFrameSplitter } from '../../../core/bytes/frame-splitter.ts';
 import type { FrameFormat, Frames } from '../../../core/contracts/formats/vendor.ts';
+import { acceptOf, createFrameSplitter } from '../../../core/upstream/frame-splitter.ts';
 import fc from '../../kit/fast-check.ts';
 
 /** A frame is its length in two bytes, a name of one letter (`-`: none, `!`: invalid, `0`: no event), and its data. */

@@ -2,15 +2,15 @@
  * Requests for routes in a worker: the owner answers them, as if they had arrived there. A header that a worker adds
  * first contains the client's address and HTTP version.
  */
+
 import { Agent, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { CORE_PATHS } from '../assembly/assemble.ts';
-import { ClientLeft } from '../call/live-exchange.ts';
 import { coreErrors } from '../contracts/errors.ts';
+import type { Head } from '../http/request-head.ts';
+import { ClientLeft, type SentHeaders } from '../http/responses.ts';
+import { CORE_PATHS } from '../http/router.ts';
 import { answerUnread, isRead } from '../incoming/read-body.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Head } from './request-head.ts';
-import type { SentHeaders } from './responses.ts';
 
 const HOP = 'x-turnpike-hop';
 /** The size of that header, which adds to the owner's limits for client headers. */

@@ -4,8 +4,8 @@
  * parsing would change them, the parsed tree has an object in their place that is written as the original text.
  */
 import { randomBytes } from 'node:crypto';
-import { isTooDeep } from '../bytes/json-text.ts';
 import type { Json, JsonBody, JsonObject } from '../contracts/formats/json.ts';
+import { isTooDeep } from './json-text.ts';
 
 /** A value of a parsed tree that `exactJson` writes as this text. Others see the value that parsing yields. */
 class ExactJson {

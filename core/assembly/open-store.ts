@@ -1,12 +1,12 @@
 /** Opens the configured store: for a gateway, which creates it on the first start, or a command, which never does. */
+
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { driverOf, type Plan } from '../assembly/assemble.ts';
-import { loadDriver } from '../assembly/plugin-loader.ts';
 import { DEFAULT_DRIVER, placeOfStore, type StoreSection } from '../config/core-sections.ts';
 import type { ConfigFile } from '../config/file.ts';
 import { throwIfWrong } from '../config/sections.ts';
-import { CORE_COMMANDS } from '../operations/commands/command-line.ts';
+import type { Vault } from '../contracts/host.ts';
+import { socketPath } from '../helpers/private-socket.ts';
 import {
   type Command,
   type OpenStore,
@@ -17,10 +17,11 @@ import {
 } from '../plugin.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/logger.ts';
-import { socketPath } from '../runtime/private-socket.ts';
-import { type KeySource, keySource, openVault } from './master-key.ts';
-import { backUp, openStore } from './migrations.ts';
-import type { Vault } from './vault.ts';
+import { type KeySource, keySource, openVault } from '../store/master-key.ts';
+import { backUp, openStore } from '../store/migrations.ts';
+import { driverOf, type Plan } from './assemble.ts';
+import { CORE_COMMANDS } from './core-commands.ts';
+import { loadDriver } from './plugin-loader.ts';
 
 /** Lets the driver prepare for opening the store while the plugins are loaded and checked. */
 export async function prepareStore({ dir, value }: ConfigFile): Promise<void> {
