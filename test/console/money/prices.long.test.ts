@@ -102,7 +102,7 @@ describe('the table of prices', () => {
 
   it('says which list prices came with the gateway', async () => {
     const { snapshot } = await adam.data('GET', '/api/price');
-    const file = new URL('../../node_modules/@pydantic/genai-prices/package.json', import.meta.url);
+    const file = new URL('../../../node_modules/@pydantic/genai-prices/package.json', import.meta.url);
     const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
     assert.deepEqual(snapshot, { name: '@pydantic/genai-prices', version });
   });

@@ -23,7 +23,7 @@ export interface Recording {
 
 /** Where they lie: beside the checkout, or where `TURNPIKE_RECORDINGS` says. */
 export const recordingsFolder: string =
-  process.env.TURNPIKE_RECORDINGS ?? fileURLToPath(new URL('../../../shared/recordings', import.meta.url));
+  process.env.TURNPIKE_RECORDINGS ?? fileURLToPath(new URL('../../../../shared/recordings', import.meta.url));
 
 /** False on a machine that has only the checkout; tests say so and do without. */
 export const recordingsAvailable = existsSync(recordingsFolder);
