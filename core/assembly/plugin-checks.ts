@@ -220,7 +220,7 @@ const style = objectOf<Style>({
   ),
 });
 
-export const route = objectOf<Route>({
+const route = objectOf<Route>({
   method: oneOf('GET', 'POST', 'PUT', 'DELETE', 'any'),
   path: name,
   takes: optional(oneOf('none', 'bytes', 'scanned')),
@@ -275,7 +275,7 @@ const command = objectOf<Command>({
   run: method,
 });
 
-export const parts = objectOf<Parts>({
+const parts = objectOf<Parts>({
   ...each(optional(method), 'authenticate', 'enter', 'screen', 'inspect', 'admit', 'route', 'order', 'attempted'),
   ...each(optional(method), 'revise', 'pay', 'settle', 'unsettled', 'answered'),
   essential: optional(flag),

@@ -7,7 +7,7 @@ export type Check = (value: unknown, at: string) => string | undefined;
 /** A check for each member of an interface. */
 export type Members<T> = { readonly [K in keyof Required<T>]: Check };
 
-export const is =
+const is =
   (type: 'string' | 'boolean' | 'number' | 'bigint' | 'function' | 'object', word: string): Check =>
   (value, at) =>
     typeof value === type && value !== null ? undefined : `\`${at}\` must be ${word}, and is ${describe(value)}`;
